@@ -1,0 +1,1 @@
+"""What is computed: the papers' methods, their baselines, data and claims."""

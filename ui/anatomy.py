@@ -1,0 +1,211 @@
+"""The parts that every page is made of, in their fixed order, with the tour and presenter mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from models.catalog import Demo
+from ui import ledger
+from ui.controls import Controls
+
+PRESENT = "present"
+TOUR = "tour"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named setting of the page's controls (names without the slug)."""
+
+    title: str
+    help: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the tour: what to look at, and the controls that it sets."""
+
+    title: str
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A page's texts, as data.
+
+    Attributes
+    ----------
+    question : the page's title, a question a stranger understands
+    lead : one or two sentences under it
+    scaled_down : one line on what is smaller or other than in the paper
+    presets, tour : settings and the guided walk (five steps)
+    how : the algorithm in steps with the paper's numbering (Markdown)
+    limits : what is simplified and where it stops being valid (Markdown)
+    references : citations (Markdown)
+    """
+
+    question: str
+    lead: str
+    scaled_down: str
+    presets: tuple[Preset, ...]
+    tour: tuple[Step, ...]
+    how: str
+    limits: str
+    references: str
+
+
+def presenting() -> bool:
+    """Whether presenter mode is on (``?present=1``)."""
+    if PRESENT in st.query_params:
+        return st.query_params[PRESENT] in ("1", "true")
+    return bool(st.session_state.get(PRESENT))
+
+
+def begin(demo: Demo, story: Story) -> Any:
+    """Draw the tour strip, the header and the presets; return the slot of the third card.
+
+    The slot is a container that the page fills once it has a result.
+    """
+    controls = Controls(demo.slug)
+    step = _tour_step(demo.slug, story.tour, controls)
+    if step is not None:
+        _tour_strip(demo.slug, story.tour, step, controls)
+    slot = _header(demo, story, touring=step is not None)
+    _presets(story.presets, controls)
+    return slot
+
+
+def number_card(title: str, number: str, text: str) -> None:
+    """Fill the header's third card with a number of the page's own."""
+    st.markdown(f"**{title}**")
+    st.markdown(f"##### {number}")
+    st.caption(text)
+
+
+def what_you_see(sentences: Sequence[str]) -> None:
+    """Part 5: two or three sentences computed from the result."""
+    text = " ".join(sentences)
+    st.info(f"**What you see.** {text}", icon=":material/visibility:")
+
+
+def heading(number: int, title: str) -> None:
+    """Return the heading of a part below the first screen."""
+    st.header(title, divider="gray", anchor=f"part-{number}")
+
+
+def how_it_works(story: Story) -> None:
+    """Part 10: the steps, what is simplified, and the references."""
+    heading(10, "How it works, and its limits")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(story.how)
+    with right:
+        st.markdown("**Limits**\n\n" + story.limits)
+        st.markdown("**References**\n\n" + story.references)
+
+
+def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
+    paper = demo.papers[0]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{demo.section} · {paper.venue} · {paper.authors}", width="stretch")
+        if not touring:
+            st.button(
+                "Take the tour",
+                key=f"{demo.slug}_tour_start",
+                icon=":material/tour:",
+                type="tertiary",
+                on_click=_go,
+                args=(demo.slug, 1),
+            )
+        if st.query_params.get(PRESENT) == "1":
+            st.session_state[PRESENT] = True
+        st.toggle(
+            "Present",
+            key=PRESENT,
+            help="Larger type, without the menu and what a stage does not need.",
+            bind="query-params",
+        )
+    st.title(story.question, anchor=False)
+    st.markdown(("#### " if presenting() else "") + story.lead)
+    reported, measured, third = st.columns([1.1, 1.1, 0.8], gap="small")
+    with reported.container(border=True, height="stretch", gap="xsmall"):
+        st.markdown("**The paper says**")
+        st.markdown(paper.reported or "no single number")
+        st.caption(story.scaled_down)
+    with measured.container(border=True, height="stretch", gap="xsmall"):
+        ledger.headline_card(demo.slug)
+    return third.container(border=True, height="stretch", gap="xsmall")
+
+
+def _presets(presets: Sequence[Preset], controls: Controls) -> None:
+    with st.container(horizontal=True, gap="small"):
+        for number, preset in enumerate(presets):
+            st.button(
+                preset.title,
+                key=controls.key(f"preset_{number}"),
+                help=preset.help,
+                type="primary" if controls.matches(preset.values) else "secondary",
+                on_click=controls.write,
+                args=(preset.values,),
+            )
+
+
+def _tour_step(slug: str, tour: Sequence[Step], controls: Controls) -> int | None:
+    """Return the tour's step, setting its controls when it has just been entered."""
+    if st.session_state.get("_tour_page", slug) != slug and TOUR not in st.query_params:
+        st.session_state[TOUR] = None
+    st.session_state["_tour_page"] = slug
+    chosen = st.session_state.get(TOUR) or st.query_params.get(TOUR)
+    if not chosen or not str(chosen).isdecimal() or not 1 <= int(chosen) <= len(tour):
+        st.session_state.pop("_tour_applied", None)
+        return None
+    step = int(chosen)
+    if st.session_state.get("_tour_applied") != (slug, step):
+        st.session_state["_tour_applied"] = (slug, step)
+        controls.write(tour[step - 1].values)
+    return step
+
+
+def _go(slug: str, step: int | None) -> None:
+    st.session_state[TOUR] = None if step is None else str(step)
+    st.session_state["_tour_page"] = slug
+
+
+def _tour_strip(slug: str, tour: Sequence[Step], step: int, controls: Controls) -> None:
+    current = tour[step - 1]
+    with st.container(border=True, key=controls.key("tour_strip")):
+        st.markdown(f"**{step}. {current.title}**  \n{current.text}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Back",
+                key=controls.key("tour_back"),
+                disabled=step == 1,
+                on_click=_go,
+                args=(slug, step - 1),
+            )
+            st.button(
+                "Next" if step < len(tour) else "Finish",
+                key=controls.key("tour_next"),
+                type="primary",
+                on_click=_go,
+                args=(slug, step + 1 if step < len(tour) else None),
+            )
+            st.segmented_control(
+                "Step of the tour",
+                [str(k + 1) for k in range(len(tour))],
+                key=TOUR,
+                label_visibility="collapsed",
+                bind="query-params",
+            )
+            st.button(
+                "End the tour",
+                key=controls.key("tour_end"),
+                type="tertiary",
+                on_click=_go,
+                args=(slug, None),
+            )
