@@ -29,11 +29,11 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench claims clean chromium
+.PHONY: help demo test lint bench claims clean chromium thumbnails
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name text; do \
-		printf '  make %-8s %s\n' "$$name" "$$text"; done
+		printf '  make %-10s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.installed ## install what is missing and open the dashboard in a browser tab
 	@$(PY) app.py $(ARGS)
@@ -49,8 +49,12 @@ lint: $(VENV)/.installed ## style, format and types
 bench: $(BENCH)/.installed ## measure speed and accuracy against peers, as ratios in one run
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
 
-claims: $(VENV)/.installed ## measure every paper's claims and write assets/claims.json
+claims: $(VENV)/.installed ## measure every paper's claims; write assets/claims.json and README's table
 	$(PY) -m models.claims $(ARGS)
+	$(PY) scripts/readme_table.py
+
+thumbnails: $(VENV)/.installed chromium ## draw the home page's pictures again
+	CHROMIUM="$(CHROMIUM)" $(PY) scripts/thumbnails.py
 
 clean: ## remove the environments and caches that these commands made
 	rm -rf $(VENV) $(BENCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis

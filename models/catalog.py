@@ -268,7 +268,7 @@ DEMOS: tuple[Demo, ...] = (
                     "A few true labels plus many model predictions estimate tails and segments of "
                     "a population better than the labels alone."
                 ),
-                reported="error 31 % lower than labels alone at n = 100 (PovertyMap, middle third)",
+                reported="31 % lower error at n = 100 (read off a figure)",
             ),
         ),
         status="works",

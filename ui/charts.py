@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -81,29 +82,118 @@ def look(mode: Mode | None = None, *, large: bool = False) -> Look:
     return Look(tuple(colours), ink, fade(ink, 0.72), option("borderColor"), 18 if large else 14)
 
 
-def frame(look: Look, height: int, **layout: object) -> go.Figure:
-    """Return an empty figure of a fixed height in the house style."""
-    figure = go.Figure()
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 24, "b": 8},
-        font={"size": look.font_size, "color": look.ink},
-        showlegend=False,
-        uirevision="keep",
-        hovermode="closest",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        **layout,
-    )
-    axis = {
-        "gridcolor": look.line,
-        "zeroline": False,
-        "automargin": True,
-        "tickfont": {"size": look.font_size - 1, "color": look.faint},
-        "title": {"font": {"size": look.font_size, "color": look.faint}},
-    }
-    figure.update_xaxes(**axis)
-    figure.update_yaxes(**axis)
-    return figure
+class Sketch:
+    """A figure of a fixed height in the house style, with one or more panels side by side.
+
+    It is kept as plain dictionaries and made a Plotly figure once, unchecked: Plotly's own builders
+    check every property at every step, which took ten times as long as all else in a redraw. The
+    tests build every figure with the checks on.
+    """
+
+    def __init__(
+        self, look: Look, height: int, *, panels: Sequence[str] = ("",), gap: float = 0.07
+    ) -> None:
+        self.look = look
+        self.traces: list[dict[str, Any]] = []
+        font = {"size": look.font_size, "color": look.ink}
+        self.layout: dict[str, Any] = {
+            "height": height,
+            "margin": {"l": 8, "r": 8, "t": 28, "b": 8},
+            "font": font,
+            "showlegend": False,
+            "uirevision": "keep",
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "y": 1.06, "yanchor": "bottom", "x": 0},
+            "shapes": [],
+            "annotations": [],
+        }
+        width = (1 - gap * (len(panels) - 1)) / len(panels)
+        for number, title in enumerate(panels):
+            start = number * (width + gap)
+            suffix = self._suffix(number)
+            for side, other in (("x", "y"), ("y", "x")):
+                self.layout[f"{side}axis{suffix}"] = {
+                    "gridcolor": look.line,
+                    "zeroline": False,
+                    "automargin": True,
+                    "anchor": f"{other}{suffix}",
+                    "tickfont": {"size": look.font_size - 1, "color": look.faint},
+                }
+            self.layout[f"xaxis{suffix}"]["domain"] = [start, min(1.0, start + width)]
+            if title:
+                self.note(title, x=start + width / 2, y=1.0, paper=True, yanchor="bottom")
+
+    @staticmethod
+    def _suffix(panel: int) -> str:
+        return str(panel + 1) if panel else ""
+
+    def axis(
+        self, side: Literal["x", "y"], panel: int = 0, *, title: str = "", **more: Any
+    ) -> None:
+        """Set properties of a panel's axis."""
+        axis = self.layout[f"{side}axis{self._suffix(panel)}"]
+        axis.update(more)
+        if title:
+            font = {"size": self.look.font_size, "color": self.look.faint}
+            axis["title"] = {"text": title, "font": font}
+
+    def add(self, kind: Literal["scatter", "bar"], panel: int = 0, **trace: Any) -> None:
+        """Add a trace to a panel."""
+        suffix = self._suffix(panel)
+        self.traces.append({"type": kind, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}", **trace})
+
+    def rule(
+        self, panel: int = 0, *, x: float | None = None, y: float | None = None, **line: Any
+    ) -> None:
+        """Add a line across a panel at ``x`` or at ``y``."""
+        suffix = self._suffix(panel)
+        shape: dict[str, Any] = {"type": "line", "layer": "above", "line": line}
+        if x is not None:
+            shape |= {"xref": f"x{suffix}", "yref": f"y{suffix} domain", "x0": x, "x1": x}
+            shape |= {"y0": 0, "y1": 1}
+        else:
+            shape |= {"xref": f"x{suffix} domain", "yref": f"y{suffix}", "x0": 0, "x1": 1}
+            shape |= {"y0": y, "y1": y}
+        self.layout["shapes"].append(shape)
+
+    def shade(self, start: float, stop: float, colour: str, opacity: float) -> None:
+        """Shade the first panel between two positions on its x axis."""
+        self.layout["shapes"].append(
+            {
+                "type": "rect",
+                "xref": "x",
+                "yref": "y domain",
+                "x0": start,
+                "x1": stop,
+                "y0": 0,
+                "y1": 1,
+                "fillcolor": colour,
+                "opacity": opacity,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
+
+    def note(self, text: str, *, x: Any, y: Any, paper: bool = False, **more: Any) -> None:
+        """Add a text without an arrow; ``paper`` counts x and y as shares of the drawing area."""
+        where = {"xref": "paper", "yref": "paper"} if paper else {}
+        self.layout["annotations"].append(
+            {"text": text, "x": x, "y": y, "showarrow": False, **where, **more}
+        )
+
+    def figure(self, *, checked: bool = False) -> go.Figure:
+        """Return the Plotly figure."""
+        return go.Figure({"data": self.traces, "layout": self.layout}, _validate=checked)
+
+
+def number(value: float) -> str:
+    """Write a number with four significant digits, thousands separated, no exponent in between."""
+    if not math.isfinite(value):
+        return "none"
+    if value and not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.3e}"
+    digits = 3 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
 
 
 def padded(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:

@@ -66,14 +66,7 @@ class Controls:
     def choice(
         self, name: str, label: str, options: Mapping[str, str], default: str, help: str
     ) -> str:
-        """Return the chosen key of a bound select box whose options map keys to labels.
-
-        Streamlit writes the label into the URL; a link may name the key instead, which stays the
-        same when a label is reworded.
-        """
-        asked = st.query_params.get(self.key(name))
-        if asked in options and self.key(name) not in st.session_state:
-            st.session_state[self.key(name)] = asked
+        """Return the chosen key of a bound select box whose options map keys to labels."""
         return str(
             st.selectbox(
                 label,

@@ -82,22 +82,41 @@ def headline_card(slug: str) -> None:
         return
     st.markdown(f"##### {figure(entry.measurement, entry.unit)}")
     st.caption(
-        f"{entry.statement} {entry.measurement.trials:,} trials, seed {entry.seed}, {entry.date}."
+        f"{entry.measurement.trials:,} trials, seed {entry.seed}, {entry.date}",
+        help=entry.statement,
     )
 
 
 def check(slug: str) -> None:
-    """Part 7: every claim of a paper with its figure, and a live repetition of any of them."""
-    for claim in claims_of(slug):
-        claim_row(slug, claim)
+    """Part 7: a paper's claims with their figures, and a live repetition of any of them.
+
+    The headline claim is in sight; the others are drawn once their list is opened.
+    """
+    claims = claims_of(slug)
+    full = st.toggle(
+        "Use the paper's number of trials",
+        key=f"{slug}_claims_full",
+        help="Off: quick checks of at most half a minute each. On: minutes.",
+    )
+    scale: Scale = "full" if full else "quick"
+    for claim in claims:
+        if claim.headline:
+            claim_row(slug, claim, scale)
+    others = [claim for claim in claims if not claim.headline]
+    more = st.expander(
+        f"{len(others)} further claims", key=f"{slug}_claims_more", on_change="rerun"
+    )
+    if more.open:
+        with more:
+            for claim in others:
+                claim_row(slug, claim, scale)
 
 
 @st.fragment
-def claim_row(slug: str, claim: Claim) -> None:
+def claim_row(slug: str, claim: Claim, scale: Scale) -> None:
     """Draw one claim; its button measures it again while the visitor watches."""
-    key = f"{slug}_claim_{claim.id}"
     with st.container(border=True):
-        text, action = st.columns([0.74, 0.26], vertical_alignment="center")
+        text, action = st.columns([0.78, 0.22], vertical_alignment="center")
         with text:
             st.markdown(f"**{claim.statement}**")
             reported = f"{claim.kind}: {claim.reported}" if claim.reported else claim.kind
@@ -105,16 +124,8 @@ def claim_row(slug: str, claim: Claim) -> None:
         if claim.measure is None:
             action.caption(f"Not measured here: {claim.why_not}")
             return
-        scale: Scale = "quick"
-        with action:
-            full = st.toggle(
-                "The paper's number of trials",
-                key=f"{key}_full",
-                help="Off: a quick check of at most half a minute. On: minutes.",
-            )
-            if full:
-                scale = "full"
-            run = st.button("Measure it now", key=f"{key}_run", width="stretch")
+        key = f"{slug}_claim_{claim.id}"
+        run = action.button("Measure it now", key=f"{key}_run", width="stretch")
         result = st.container()
         if run:
             _measure(slug, claim, scale, result)

@@ -5,8 +5,8 @@ labels in a heavy tail it is not: a sample that misses the tail has a low estima
 standard error.  The symmetric studentised bootstrap replaces the normal quantile by that of |T|
 over resampled labelled rows, the weight lam and the standard error being recomputed in each.
 
-A single quantile has no smooth influence function to studentise by; there the calibrated interval
-is the density-free inversion of :func:`models.quest.baselines.rectified_quantile`.
+A single quantile has no smooth influence function to studentise by; PPI++ inverts a test for it,
+which needs no density either.
 
 References
 ----------
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.checks import Float
-from models.quest.baselines import LARGEST_N, affordable_resamples, rectified_quantile
+from models.quest.baselines import LARGEST_N, affordable_resamples
 from models.quest.estimate import Interval, Parts, quest, refused
 from models.quest.influence import RANK_SLACK
 from models.quest.measures import Quantile, Weight
@@ -33,7 +33,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def calibrated(
-    parts: Parts, labels: Float, predictions: Float, pool: Float, rng: np.random.Generator
+    parts: Parts, labels: Float, predictions: Float, rng: np.random.Generator
 ) -> Interval:
     """QuEst's clipped estimate with a studentised bootstrap interval (split variance).
 
@@ -41,8 +41,8 @@ def calibrated(
     ----------
     parts : Parts
         The prepared samples.
-    labels, predictions, pool : float64 arrays, shapes (n,), (n,), (N,)
-        The samples themselves.
+    labels, predictions : float64 arrays, shape (n,)
+        The labelled rows themselves.
     rng : numpy.random.Generator
         Drives the resampling; between 99 and 499 resamples, fewer for many labels.
 
@@ -51,11 +51,18 @@ def calibrated(
     Interval
         Refused where QuEst's own is, for more than LARGEST_N labels, for an alpha that so few
         resamples cannot resolve, and where too many resamples are tied.
+
+    Raises
+    ------
+    ValueError
+        If the measure is a single quantile.
     """
     measure, n = parts.measure, parts.n
     if isinstance(measure, Quantile):
-        samples = (labels, predictions, pool)
-        return rectified_quantile(METHOD, parts, measure.level, samples, tuned=True)
+        raise ValueError(
+            "A single quantile has no smooth influence to calibrate by; "
+            "PPI++ inverts a test for it."
+        )
     plain = quest(parts)
     resamples = affordable_resamples(n, 499)
     # Of B resampled |T|, the ceil((B + 1)(1 - alpha))-th smallest makes the level exact.

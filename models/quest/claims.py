@@ -88,6 +88,23 @@ def _coverage(
     )
 
 
+def _closer(results: Float, *, draw: Draw, measure: Measure) -> Measurement:
+    """Percentage points of coverage that calibration adds, on the same draws."""
+    truth = draw.truth(measure)
+    plain, calibrated = (
+        _columns(results, method, truth)[2] for method in ("QuEst", "QuEst, calibrated")
+    )
+    gain = mean_interval(100.0 * (calibrated.astype(float) - plain))
+    return Measurement(
+        gain.value,
+        gain.low,
+        gain.high,
+        len(results),
+        verdict(gain.low, gain.high, 0.0, "higher"),
+        f"{calibrated.mean():.1%} covered, normal interval {plain.mean():.1%}, promised 90 %.",
+    )
+
+
 def _against_ppi(results: Float, *, draw: Draw, measure: Measure) -> Measurement:
     """Per cent by which QuEst's error for a quantile falls below PPI's."""
     truth = draw.truth(measure)
@@ -186,7 +203,7 @@ CLAIMS = (
             quick=2000,
             full=20_000,
         ),
-        unit="% lower",
+        unit="% lower error",
         kind="paper says",
         headline=True,
     ),
@@ -253,11 +270,11 @@ CLAIMS = (
         "",
         by_trials(
             partial(trial, draw=_TAIL, question=Question(_TOP), calibrate=True),
-            partial(_coverage, method="QuEst, calibrated", least=85.0, draw=_TAIL, measure=_TOP),
+            partial(_closer, draw=_TAIL, measure=_TOP),
             quick=500,
             full=5000,
         ),
-        unit="% covered",
+        unit="points more coverage",
         kind="our reading",
     ),
     Claim(

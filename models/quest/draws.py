@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
@@ -30,7 +30,7 @@ SIMULATED = ("gaussian", "lognormal", "pareto", "ratings")
 SIMULATED_ROWS = 200_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Draw:
     """A repeatable recipe: which population, how many rows, what is broken on purpose.
 
@@ -58,6 +58,15 @@ class Draw:
     bias: float = 0.3
     noise: float = 0.0
     tail: float = 1.0
+
+    def __repr__(self) -> str:
+        """Show what differs from the defaults, as code that builds the same recipe."""
+        shown = [repr(self.source), repr(self.n), repr(self.n_unlabelled)]
+        for field in fields(self)[3:]:
+            value = getattr(self, field.name)
+            if value != field.default:
+                shown.append(f"{field.name}={value!r}")
+        return f"Draw({', '.join(shown)})"
 
     def population(self) -> tuple[Float, Float]:
         """Gold values and predictions of every row, two float64 arrays of shape (M,)."""

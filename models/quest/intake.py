@@ -156,7 +156,8 @@ def advise(samples: Samples, parts: Parts, lam: float) -> tuple[Advice, ...]:
     if carried < FEW_IN_TAIL:
         warn(
             f"About {carried:.3g} labels carry this measure (fewer than {FEW_IN_TAIL}): a normal "
-            "interval covers the truth less often than it promises; prefer the calibrated one."
+            "interval covers the truth less often than it promises; prefer the "
+            f"{'PPI++' if isinstance(measure, Quantile) else 'calibrated'} one."
         )
     if isinstance(measure, Quantile):
         different = np.unique(samples.labels).size

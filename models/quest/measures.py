@@ -14,7 +14,6 @@ Deng, Zollo, Eyre, Inamdar, Madras, Zemel: QuEst, ICML 2025, Section 2 and Table
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -217,30 +216,6 @@ def steps(edges: tuple[float, ...], heights: tuple[float, ...]) -> StepWeight:
         "custom weighted mean",
         "a weighted mean of the segments you chose",
     )
-
-
-def from_params(kind: str, *params: float) -> Measure:
-    """Build a measure from its name and numbers, as stored in links and exports.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown or the number of parameters is wrong.
-    """
-    builders: dict[str, tuple[int, Callable[..., Measure]]] = {
-        "mean": (0, mean),
-        "quantile": (1, Quantile),
-        "cvar_upper": (1, cvar_upper),
-        "cvar_lower": (1, cvar_lower),
-        "interval": (2, interval),
-        "spectral": (1, ExponentialWeight),
-    }
-    if kind not in builders:
-        raise ValueError(f"Measure {kind!r} is unknown; choose one of {', '.join(builders)}.")
-    count, build = builders[kind]
-    if len(params) != count:
-        raise ValueError(f"Measure {kind!r} takes {count} numbers, but got {len(params)}.")
-    return build(*params)
 
 
 def effective_count(measure: Measure, n: int) -> float:

@@ -25,9 +25,9 @@ from models.quest.estimate import (
     quest,
 )
 from models.quest.intake import Samples
-from models.quest.measures import Measure, check_enough
+from models.quest.measures import Measure, Quantile, check_enough
 
-METHODS = ("QuEst", CALIBRATED, "PPI", "Labels only", "Predictions only")
+METHODS = ("QuEst", CALIBRATED, "PPI++", "PPI", "Labels only", "Predictions only")
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def analyse(
     y, yhat, pool = samples.labels, samples.predictions, samples.pool
     parts = prepare(y, yhat, pool, question.measure, alpha=question.alpha)
     answers = [quest(parts, lam=question.lam, variance=question.variance)]
-    if calibrate:
-        answers.append(calibrated(parts, y, yhat, pool, rng))
+    if calibrate and not isinstance(question.measure, Quantile):
+        answers.append(calibrated(parts, y, yhat, rng))
     tuned = ppi_plus_plus(parts, y, yhat, pool)
     if tuned is not None:
         answers.append(tuned)
@@ -101,7 +101,7 @@ def trial(
     *,
     calibrate: bool = False,
 ) -> Float:
-    """One repetition: estimate, low and high of each of METHODS, flattened to shape (15,).
+    """One repetition: estimate, low and high of each of METHODS, flattened to shape (18,).
 
     A method that was not run or gave no interval is NaN there.
     """
@@ -141,7 +141,7 @@ class MethodSummary:
 
 
 def summarise_trials(results: Float, truth: float) -> tuple[MethodSummary, ...]:
-    """Summarise stacked :func:`trial` rows of shape (trials, 15) against the known truth."""
+    """Summarise stacked :func:`trial` rows of shape (trials, 18) against the known truth."""
     by_method = results.reshape(results.shape[0], len(METHODS), 3)
     rows = []
     for k, method in enumerate(METHODS):

@@ -69,9 +69,11 @@ def _anatomy_of_the_number(
         charts.show(fig, key="quest_fig_variance", alt=alt)
     parts = analysis.parts
     st.caption(
-        f"Labels {parts.labels.value:.6g}; predictions {parts.labelled.value:.6g} on the same rows "
-        f"and {parts.unlabelled.value:.6g} on the others; eta {parts.eta:.4g}, variance of the "
-        f"labels {parts.labels.variance:.4g}, of the predictions {parts.unlabelled.variance:.4g}; "
+        f"Labels {charts.number(parts.labels.value)}; predictions "
+        f"{charts.number(parts.labelled.value)} on the same rows and "
+        f"{charts.number(parts.unlabelled.value)} on the others; eta {charts.number(parts.eta)}, "
+        f"variance of the labels {charts.number(parts.labels.variance)}, of the predictions "
+        f"{charts.number(parts.unlabelled.variance)}; "
         f"best weight {parts.lam_raw:.3f}, used {analysis.quest.lam:.3f}."
     )
 
@@ -86,7 +88,7 @@ def repeat(
     calibrate: bool = False,
 ) -> None:
     """Run repeated draws behind a button, drawing as results arrive and keeping what is done."""
-    start, stop = st.columns([0.4, 0.6], vertical_alignment="center")
+    start, stop = st.columns(2, vertical_alignment="center")
     run = start.button(label, key=f"{key}_run", type="primary")
     place = st.container()
     store = st.session_state
@@ -165,11 +167,8 @@ def _several(settings: Settings, samples: Samples, look: charts.Look) -> None:
     pool = unlabelled_influence(samples.pool, measures, settings.alpha)
     ours = joint_region(parts, pool, lam=settings.lam, variance=settings.variance)
     base = joint_region(parts, pool, lam=None)
-    if not np.isfinite(ours.volume) or not np.isfinite(base.volume):
-        st.warning(
-            "The covariance of the three measures is not positive definite on this sample (ties, "
-            "or the plug-in variance with few labels), so there is no joint region."
-        )
+    if refusal := ours.refusal or base.refusal:
+        st.warning(refusal)
         return
     truth = None
     if settings.show_truth:
@@ -185,7 +184,7 @@ def _several(settings: Settings, samples: Samples, look: charts.Look) -> None:
     table = pd.DataFrame(
         {
             "region": list(volumes),
-            "volume": [float(f"{v:.4g}") for v in volumes.values()],
+            "volume": [charts.number(v) for v in volumes.values()],
             "relative to the labels-only box": [v / base.box_volume for v in volumes.values()],
         }
     )
@@ -218,7 +217,7 @@ def when_it_fails(controls: Controls, settings: Settings) -> None:
     if settings.source == "yours":
         st.info("Breaking needs a population whose truth is known; choose another one above.")
         return
-    left, right = st.columns([0.36, 0.64], gap="large")
+    left, right = st.columns([0.32, 0.68], gap="large")
     with left:
         selection = controls.slider(
             "selection",

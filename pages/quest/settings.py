@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -46,8 +48,8 @@ class Settings:
     tail: float
 
     @property
-    def measure(self) -> Measure:
-        """Return the chosen measure.
+    def recipe(self) -> tuple[Callable[..., Measure], tuple[Any, ...]]:
+        """Return the function that builds the measure, and its arguments.
 
         Raises
         ------
@@ -56,39 +58,27 @@ class Settings:
         """
         match self.kind:
             case "segment":
-                return measures.interval(*self.span)
+                return measures.interval, self.span
             case "top":
-                return measures.cvar_upper(round(1 - self.share, 4))
+                return measures.cvar_upper, (round(1 - self.share, 4),)
             case "lowest":
-                return measures.cvar_lower(self.share)
+                return measures.cvar_lower, (self.share,)
             case "quantile":
-                return measures.Quantile(self.level)
-            case "steps":
-                return measures.steps(
-                    numbers(self.edges, "edges"), numbers(self.weights, "weights")
-                )
+                return measures.Quantile, (self.level,)
             case "spectral":
-                return measures.ExponentialWeight(self.rate)
-        return measures.mean()
+                return measures.ExponentialWeight, (self.rate,)
+            case "steps":
+                return measures.steps, (
+                    numbers(self.edges, "edges"),
+                    numbers(self.weights, "weights"),
+                )
+        return measures.mean, ()
 
     @property
-    def measure_code(self) -> str:
-        """Return the call that builds the measure, for the take-away snippet."""
-        match self.kind:
-            case "segment":
-                return f"interval({self.span[0]}, {self.span[1]})"
-            case "top":
-                return f"cvar_upper({round(1 - self.share, 4)})"
-            case "lowest":
-                return f"cvar_lower({self.share})"
-            case "quantile":
-                return f"Quantile({self.level})"
-            case "steps":
-                edges, weights = numbers(self.edges, "edges"), numbers(self.weights, "weights")
-                return f"steps({edges}, {weights})"
-            case "spectral":
-                return f"ExponentialWeight({self.rate})"
-        return "mean()"
+    def measure(self) -> Measure:
+        """Return the chosen measure."""
+        build, arguments = self.recipe
+        return build(*arguments)
 
     @property
     def lam(self) -> LamMode | float:

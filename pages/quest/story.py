@@ -208,11 +208,10 @@ REFERENCES = """
 STORY = Story(
     question="What is true of the middle third, and how sure are we?",
     lead=(
-        "QuEst merges a few true answers and many model guesses into one interval for *any part of "
-        "a distribution*: the middle third, the worst tail, a quartile. If the model helps, the "
-        "interval shrinks; if it lies, the interval does not."
+        "A few true answers and many model guesses give one interval for *any part* of a "
+        "distribution. If the model helps, it shrinks; if the model lies, it does not."
     ),
-    scaled_down="Scaled down: our data and simulations instead of the paper's",
+    scaled_down="here: our data and simulations, not the paper's",
     presets=PRESETS,
     tour=TOUR,
     how=HOW,

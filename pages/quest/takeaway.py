@@ -86,9 +86,10 @@ def table(analysis: Analysis) -> pd.DataFrame:
 
 def snippet(settings: Settings, upload: Upload | None) -> str:
     """Return the Python lines that print the estimate and interval on screen."""
-    call = settings.measure_code
+    build, arguments = settings.recipe
+    name = build.__name__
     options = f"alpha={settings.alpha}, lam={settings.lam!r}, variance={settings.variance!r}"
-    imports = [f"from models.quest.measures import {call.split('(')[0]}"]
+    imports = [f"from models.quest.measures import {name}"]
     if settings.source == "yours" and upload is not None:
         imports = ["import pandas as pd", *imports]
         loader = "from_arrays" if "from_arrays" in upload.code else "from_columns"
@@ -103,7 +104,7 @@ def snippet(settings: Settings, upload: Upload | None) -> str:
             "from models.quest.estimate import estimate",
             "",
             *made,
-            f"measure = {call}",
+            f"measure = {name}({', '.join(map(repr, arguments))})",
             "answer = estimate(",
             "    samples.labels, samples.predictions, samples.pool, measure,",
             f"    {options},",

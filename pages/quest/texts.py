@@ -6,6 +6,7 @@ import math
 
 from models.quest.draws import Draw
 from models.quest.study import Analysis, MethodSummary
+from ui.charts import number
 
 
 def what_you_see(analysis: Analysis, *, truth: float | None) -> list[str]:
@@ -14,11 +15,15 @@ def what_you_see(analysis: Analysis, *, truth: float | None) -> list[str]:
     naive = analysis.intervals["Predictions only"]
     said = []
     if ours.refusal:
-        said.append(f"QuEst estimates {ours.estimate:.4g} but gives no interval: {ours.refusal}")
+        said.append(
+            f"QuEst estimates {number(ours.estimate)} but gives no interval: {ours.refusal}"
+        )
         return said
     change = 1 - ours.width / labels.width
     if not math.isfinite(change):
-        said.append(f"QuEst says {ours.estimate:.4g}, from {ours.low:.4g} to {ours.high:.4g}.")
+        said.append(
+            f"QuEst says {number(ours.estimate)}, from {number(ours.low)} to {number(ours.high)}."
+        )
     elif change >= 0.005:
         said.append(
             f"QuEst's interval is {change:.0%} narrower than the labels-only one: it is as precise "
@@ -36,14 +41,14 @@ def what_you_see(analysis: Analysis, *, truth: float | None) -> list[str]:
         )
     gap = analysis.parts.labelled.value - analysis.parts.labels.value
     said.append(
-        f"On the labelled rows the predictions are {abs(gap):.3g} too "
+        f"On the labelled rows the predictions are {number(abs(gap))} too "
         f"{'high' if gap > 0 else 'low'}, which is corrected with weight {ours.lam:.2f}."
     )
     if truth is not None:
         hit = "covers" if ours.low <= truth <= ours.high else "misses"
         naive_hit = "covers" if naive.low <= truth <= naive.high else "misses"
         said.append(
-            f"The truth is {truth:.4g}: QuEst's interval {hit} it, that of predictions alone "
+            f"The truth is {number(truth)}: QuEst's interval {hit} it, that of predictions alone "
             f"{naive_hit} it."
         )
     return said
@@ -72,9 +77,15 @@ def repeated(rows: tuple[MethodSummary, ...], alpha: float) -> str:
     text = (
         f"Over {ours.trials:,} draws QuEst covered the truth in {ours.coverage:.1%} "
         f"({ours.coverage_low:.1%} to {ours.coverage_high:.1%}), {verdict} {1 - alpha:.0%}; its "
-        f"mean error was {1 - ours.error / labels.error:+.0%} below that of labels alone."
+        f"mean error was {_change(ours.error / labels.error)} that of labels alone."
     )
     return text + (f" {ours.refused} draws gave no interval." if ours.refused else "")
+
+
+def _change(ratio: float) -> str:
+    if abs(1 - ratio) < 0.005:
+        return "equal to"
+    return f"{abs(1 - ratio):.0%} {'below' if ratio < 1 else 'above'}"
 
 
 def worth(analysis: Analysis) -> tuple[str, str, str]:

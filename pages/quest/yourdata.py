@@ -193,6 +193,7 @@ def _two_files(controls: Controls) -> Upload | None:
     )
 
 
+@st.cache_data(max_entries=1, show_spinner=False)
 def sample_bytes() -> bytes:
     """Return a sample file: 150 labelled and 1,000 unlabelled rows of the net-assets survey."""
     samples = Draw("net_assets", 150, 1000)(np.random.default_rng(7))

@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ui.tables.binary import read_parquet, read_xlsx
 from ui.tables.frames import Reading, blank_cells
 from ui.tables.limits import Limits, UploadError, quoted
 from ui.tables.numeric import Numbers, numbers
+from ui.tables.parquet import read_parquet
 from ui.tables.text import read_delimited, read_json
+from ui.tables.workbook import read_xlsx
 
 __all__ = ["EXTENSIONS", "Limits", "Numbers", "Table", "UploadError", "numbers", "read_table"]
 

@@ -166,6 +166,7 @@ MEANT = [
     (5, "alpha is 5, .* did you mean 0.05"),
     (90.0, "alpha is 90.0, .* did you mean 0.1"),
     ("5%", "alpha is 5%, .* did you mean 0.05"),
+    ("0.5%", "alpha is 0.5%, .* did you mean 0.005"),
     ("95 %", "alpha is 95 %, .* did you mean 0.05"),
     (0, "alpha is 0, but must lie strictly between 0 and 1: did you mean 0.05"),
     (1, "alpha is 1, .* did you mean 0.0"),
@@ -256,13 +257,6 @@ def test_a_spectral_rate_out_of_range(rate):
         ExponentialWeight(rate)
 
 
-def test_an_unknown_measure_and_a_wrong_number_of_numbers():
-    with pytest.raises(ValueError, match="Measure 'mode' is unknown; choose one of mean, quantile"):
-        measures.from_params("mode")
-    with pytest.raises(ValueError, match="Measure 'interval' takes 2 numbers, but got 1"):
-        measures.from_params("interval", 0.5)
-
-
 # -- options ------------------------------------------------------------------------------------
 
 
@@ -336,11 +330,11 @@ def test_an_alpha_too_small_for_the_resamples_is_refused():
     y, yhat, pool = noisy()
     for alpha, given in ((0.001, False), (0.002, True)):
         parts = prepare(y, yhat, pool, MEAN, alpha=alpha)
-        found = calibrated(parts, y, yhat, pool, np.random.default_rng(0))
+        found = calibrated(parts, y, yhat, np.random.default_rng(0))
         assert (found.refusal == "") is given
     assert "alpha is 0.001, but 499 resamples calibrate no alpha below 0.002" in (
         calibrated(
-            prepare(y, yhat, pool, MEAN, alpha=0.001), y, yhat, pool, np.random.default_rng(0)
+            prepare(y, yhat, pool, MEAN, alpha=0.001), y, yhat, np.random.default_rng(0)
         ).refusal
     )
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from models.quest import measures
-from models.quest.baselines import bootstrap, rectified_quantile
+from models.quest.baselines import bootstrap
 from models.quest.calibrated import METHOD, calibrated
 from models.quest.estimate import prepare, quest
 from models.quest.measures import ExponentialWeight, Quantile
@@ -35,7 +35,7 @@ def draw(seed: int, n: int = 50, n_unlabelled: int = 1000):
 
 def run(y, yhat, pool, measure, seed: int = 0, alpha: float = 0.1):
     parts = prepare(y, yhat, pool, measure, alpha=alpha)
-    return calibrated(parts, y, yhat, pool, np.random.default_rng(seed))
+    return calibrated(parts, y, yhat, np.random.default_rng(seed))
 
 
 def literal_interval(y, yhat, pool, weight, seed: int, alpha: float) -> tuple[float, float]:
@@ -97,12 +97,10 @@ def test_a_smaller_alpha_gives_a_wider_interval():
     assert (np.diff(widths) > 0).all()
 
 
-def test_a_quantile_is_inverted_without_a_density():
+def test_a_quantile_is_left_to_ppi():
     y, yhat, pool = draw(5)
-    parts = prepare(y, yhat, pool, Quantile(0.7))
-    found = calibrated(parts, y, yhat, pool, np.random.default_rng(0))
-    assert found == rectified_quantile(METHOD, parts, 0.7, (y, yhat, pool), tuned=True)
-    assert {found.low, found.high} <= set(np.concatenate([y, yhat, pool]))
+    with pytest.raises(ValueError, match=r"PPI\+\+ inverts a test"):
+        calibrated(prepare(y, yhat, pool, Quantile(0.7)), y, yhat, np.random.default_rng(0))
 
 
 # -- refusals -----------------------------------------------------------------------------------
@@ -112,7 +110,7 @@ def test_more_labels_than_it_is_meant_for_are_refused():
     y, yhat, pool = draw(6, n=25_001, n_unlabelled=100)
     parts = prepare(y, yhat, pool, measures.mean())
     for found in (
-        calibrated(parts, y, yhat, pool, np.random.default_rng(0)),
+        calibrated(parts, y, yhat, np.random.default_rng(0)),
         bootstrap(parts, y, np.random.default_rng(0)),
     ):
         assert "is for small samples; with 25,001 labels" in found.refusal

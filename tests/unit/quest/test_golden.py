@@ -30,7 +30,8 @@ def cases(name: str) -> list[dict]:
 def measure_of(kind: str, params) -> Measure:
     if kind == "step":
         return measures.steps(params["edges"], params["weights"])
-    return measures.from_params({"var": "quantile"}.get(kind, kind), *params)
+    build = {"var": measures.Quantile}.get(kind) or getattr(measures, kind)
+    return build(*params)
 
 
 def close(value: float):

@@ -149,10 +149,11 @@ def test_rank_is_the_ceiling_of_m_times_level_without_rounding_dust(m, level, wa
     assert rank(m, level) == want
 
 
-@cheap
-@given(st.integers(1, 2000), st.integers(1, 99))
-def test_rank_agrees_with_exact_arithmetic_for_whole_percentages(m, percent):
-    assert rank(m, percent / 100) == max(1, math.ceil(Fraction(m * percent, 100)))
+def test_rank_agrees_with_exact_arithmetic_for_every_whole_percentage():
+    """100 x 0.07 is 7.000000000000001 in floating point, and still means the 7th of 100."""
+    for m in range(1, 401):
+        found = [rank(m, percent / 100) for percent in range(1, 100)]
+        assert found == [-(-m * percent // 100) for percent in range(1, 100)]
 
 
 @cheap
@@ -172,21 +173,6 @@ def test_names_and_sentences_state_the_measure_in_plain_words():
     assert Quantile(0.9).sentence == "the value that 90 % of the population stays below"
     assert "stresses low values" in ExponentialWeight(3).sentence
     assert "stresses high values" in ExponentialWeight(-3).sentence
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "want"),
-    [
-        ("mean", (), measures.mean()),
-        ("quantile", (0.9,), Quantile(0.9)),
-        ("cvar_upper", (0.8,), measures.cvar_upper(0.8)),
-        ("cvar_lower", (0.2,), measures.cvar_lower(0.2)),
-        ("interval", (0.25, 0.75), measures.interval(0.25, 0.75)),
-        ("spectral", (3.0,), ExponentialWeight(3.0)),
-    ],
-)
-def test_measures_are_built_from_their_stored_name(kind, params, want):
-    assert measures.from_params(kind, *params) == want
 
 
 def test_only_a_weight_below_zero_is_signed():

@@ -259,6 +259,13 @@ def test_report_figures_carry_alt_texts_and_their_data(page: Page) -> None:
     assert "template" not in specs[0]["layout"]
 
 
+def test_report_figures_need_no_webgl() -> None:
+    figure = Figure("Cloud", go.Figure(go.Scattergl(x=[1.0], y=[2.0])), "A point")
+    source = html_report(sample(figures=(figure,)), light=LIGHT, dark=DARK)
+    specs = [text for text in Page(source).texts["script"] if text.startswith('{"data"')]
+    assert [trace["type"] for trace in json.loads(specs[0])["data"]] == ["scatter"]
+
+
 def test_report_tables_show_settings_and_results(page: Page) -> None:
     names, shown = page.texts["th"], page.texts["td"]
     rows = dict(zip(names, shown, strict=True))

@@ -7,6 +7,9 @@ import gzip
 import io
 import json
 import pickle
+import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +26,8 @@ from hypothesis import strategies as st
 
 from ui import tables
 from ui.tables import Limits, Table, UploadError, numbers, read_table, texts
+from ui.tables.frames import Reading
+from ui.tables.parquet import as_reading, unpack
 
 pytestmark = pytest.mark.unit
 SHEET = (
@@ -118,7 +123,7 @@ def frames(
     return pd.DataFrame(columns)
 
 
-def assert_reads_back(table: Table, frame: pd.DataFrame, kind: str) -> None:
+def assert_reads_back(table: Table | Reading, frame: pd.DataFrame, kind: str) -> None:
     assert table.kind == kind
     assert list(table.frame.columns) == list(frame.columns)
     for name in frame.columns:
@@ -156,9 +161,10 @@ def test_semicolons_with_decimal_commas_read_back(frame: pd.DataFrame) -> None:
 
 @given(frame=frames())
 def test_parquet_reads_back(frame: pd.DataFrame) -> None:
-    table = read_table(parquet(pa.Table.from_pandas(frame, preserve_index=False)), "data.parquet")
-    assert_reads_back(table, frame, "parquet")
-    assert table.frame.index.tolist() == list(range(1, len(frame) + 1))
+    data = parquet(pa.Table.from_pandas(frame, preserve_index=False))
+    reading = as_reading(*unpack(data, Limits()), Limits())
+    assert_reads_back(reading, frame, "parquet")
+    assert reading.frame.index.tolist() == list(range(1, len(frame) + 1))
 
 
 @given(frame=frames(), as_array=st.booleans(), ascii_only=st.booleans())
@@ -413,11 +419,36 @@ def test_xlsx_refusals() -> None:
     )
 
 
+def parquet_refusal(data: bytes, limits: Limits | None = None) -> str:
+    """The refusal without the process of its own, which the next tests are not about."""
+    limits = limits or Limits()
+    with pytest.raises(UploadError) as caught:
+        as_reading(*unpack(data, limits), limits)
+    return str(caught.value)
+
+
 def test_parquet_refusals() -> None:
-    assert "no column of numbers or texts" in refusal(parquet(pa.table({"a": [[1]]})), "x.pq")
-    assert "has no rows" in refusal(parquet(pa.table({"a": pa.array([], "f8")})), "x.pq")
+    assert "no column of numbers or texts" in parquet_refusal(parquet(pa.table({"a": [[1]]})))
+    assert "has no rows" in parquet_refusal(parquet(pa.table({"a": pa.array([], "f8")})))
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
-    assert "two columns of one name" in refusal(parquet(twice), "x.pq")
+    assert "two columns of one name" in parquet_refusal(parquet(twice))
+    assert "damaged, encrypted" in parquet_refusal(parquet(twice)[:-9])
+
+
+def test_a_refusal_in_the_process_of_its_own_is_handed_on() -> None:
+    assert "no column of numbers or texts" in refusal(parquet(pa.table({"a": [[1]]})), "x.pq")
+
+
+def test_a_file_that_kills_its_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = parquet(pa.table({"a": [1.0]}))
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    assert "damaged, encrypted or needs more memory or time" in refusal(data, "x.parquet")
+
+
+def test_the_process_of_its_own_cannot_take_all_memory() -> None:
+    code = "from ui.tables import child; child.limit_resources(); bytearray(child._MEMORY)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.stderr.decode().splitlines()[-1:] == ["MemoryError"]
 
 
 # --- caps and bombs -------------------------------------------------------------------------
@@ -489,15 +520,15 @@ def test_entities_are_not_expanded() -> None:
 def test_parquet_row_count_is_checked_in_the_footer() -> None:
     data = parquet(pa.table({"a": np.zeros(6_000_000, np.int8)}))
     assert len(data) < 30_000
-    assert "about 6,000,000 cells" in refusal(data, "x.parquet")
+    assert "about 6,000,000 cells" in parquet_refusal(data)
 
 
 def test_parquet_that_states_a_large_size_is_refused() -> None:
     limits = Limits(max_bytes=1_000_000)
-    text = pa.table({"a": pa.array(["x" * 100_000 + chr(65 + i) for i in range(50)])})
+    text = pa.table({"a": ["x" * 100_000 + chr(65 + i) for i in range(50)]})
     data = parquet(text, use_dictionary=False, compression="zstd")
     assert len(data) < limits.max_bytes
-    assert "unpacks to more than 4,000,000 bytes" in refusal(data, "x.parquet", limits)
+    assert "unpacks to more than 4,000,000 bytes" in parquet_refusal(data, limits)
 
 
 def test_parquet_dictionary_bomb_is_refused_before_it_is_decoded() -> None:
@@ -507,17 +538,21 @@ def test_parquet_dictionary_bomb_is_refused_before_it_is_decoded() -> None:
     data = parquet(pa.table({"a": bomb}))
     assert len(data) < 10_000
     before = pa.total_allocated_bytes()
-    assert "unpacks to more than" in refusal(data, "x.parquet")
+    assert "unpacks to more than" in parquet_refusal(data)
     assert pa.total_allocated_bytes() - before < 2**20
 
 
-def test_parquet_prefix_coding_is_refused() -> None:
-    data = parquet(
-        pa.table({"a": ["x", "xy"]}),
-        use_dictionary=False,
-        column_encoding={"a": "DELTA_BYTE_ARRAY"},
-    )
-    assert "DELTA_BYTE_ARRAY" in refusal(data, "x.parquet")
+def test_parquet_prefix_coding_is_counted_as_decoded() -> None:
+    options: dict[str, Any] = {
+        "use_dictionary": False,
+        "column_encoding": {"a": "DELTA_BYTE_ARRAY"},
+    }
+    limits = Limits(max_bytes=10_000)
+    data = parquet(pa.table({"a": ["x" * 1_000] * 10}), **options)
+    assert unpack(data, limits)[0]["a"].to_pylist() == ["x" * 1_000] * 10
+    data = parquet(pa.table({"a": ["x" * 1_000] * 100}), **options)
+    assert len(data) < limits.max_bytes
+    assert "unpacks to more than 40,000 bytes" in parquet_refusal(data, limits)
 
 
 def test_limits_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -534,31 +569,25 @@ def test_limits_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
 @given(
     data=st.binary(max_size=200),
     name=st.sampled_from(["x.csv", "x.json", "x.parquet", "x.xlsx", "x"]),
-    start=st.sampled_from([b"", b"PAR1", b"PK\x03\x04", b'{"a":', b"a,b\n", b"\xff\xfe"]),
+    start=st.sampled_from([b"", b"PK\x03\x04", b'{"a":', b"a,b\n", b"\xff\xfe"]),
 )
 def test_any_bytes_give_a_table_or_a_sentence(data: bytes, name: str, start: bytes) -> None:
     assert_table_or_sentence(start + data, name)
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    which=st.sampled_from([0, 1]),
-    place=st.floats(0, 1, exclude_max=True),
-    byte=st.integers(0, 255),
-)
-def test_a_damaged_binary_file_gives_a_table_or_a_sentence(
-    which: int, place: float, byte: int
-) -> None:
-    original = BINARIES[which]
+@given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255))
+def test_a_damaged_workbook_gives_a_table_or_a_sentence(place: float, byte: int) -> None:
+    original = workbook(("a", "b"), ("x", 1), ("y", 2))
     at = int(place * len(original))
-    damaged = original[:at] + bytes([byte]) + original[at + 1 :]
-    assert_table_or_sentence(damaged, ("x.parquet", "x.xlsx")[which])
+    assert_table_or_sentence(original[:at] + bytes([byte]) + original[at + 1 :], "x.xlsx")
 
 
-BINARIES = (
-    parquet(pa.table({"a": ["x", "y"], "b": [1.0, 2.0]})),
-    workbook(("a", "b"), ("x", 1), ("y", 2)),
-)
+@pytest.mark.parametrize("place", [3, 60, 210, -40])
+def test_a_damaged_parquet_file_gives_a_table_or_a_sentence(place: int) -> None:
+    damaged = bytearray(parquet(pa.table({"a": ["x", "y"], "b": [1.0, 2.0]})))
+    damaged[place] ^= 0x5B
+    assert_table_or_sentence(bytes(damaged), "x.parquet")
 
 
 # --- numbers --------------------------------------------------------------------------------

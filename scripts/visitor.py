@@ -1,0 +1,179 @@
+"""A real server and a real browser: what the pictures are made with, and the tests look through."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Route
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 120.0  # seconds after which what has not happened counts as failed
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ELSEWHERE = re.compile(r"^(?!http://127\.0\.0\.1:|file:|data:|blob:)")
+
+# The page is drawn: the script has stopped, nothing waits for it, charts and letters are there.
+DRAWN = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  return app !== null
+    && app.dataset.testScriptState === 'notRunning'
+    && app.dataset.testConnectionState === 'CONNECTED'
+    && document.querySelector('[data-testid="stMain"] h1') !== null
+    && all('[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-stale="true"]').length === 0
+    && all('[data-testid="stPlotlyChart"]').every((c) => c.querySelector('svg.main-svg .plot, canvas'))
+    && all('img').every((image) => image.complete)
+    && document.fonts.status === 'loaded';
+}"""
+COUNT_RUNS = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  window.finishedRuns = 0;
+  new MutationObserver(() => {
+    if (app.dataset.testScriptState === 'notRunning') window.finishedRuns += 1;
+  }).observe(app, {attributeFilter: ['data-test-script-state']});
+}"""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running dashboard: where it is, and the lines that it has printed so far."""
+
+    url: str
+    lines: list[str]
+
+
+@contextlib.contextmanager
+def served() -> Iterator[Served]:
+    """Start the dashboard on a free port of this machine, and stop it at the end.
+
+    Raises
+    ------
+    RuntimeError
+        If it ends before it says where it is.
+    """
+    theirs = {k: v for k, v in os.environ.items() if not k.startswith("STREAMLIT_")}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    lines: list[str] = []
+    places: queue.Queue[str] = queue.Queue()
+
+    def read() -> None:
+        for line in process.stdout or ():
+            lines.append(line)
+            if said := re.search(r"Liveproof is at (\S+)", line):
+                places.put(said[1])
+        places.put("")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        url = places.get(timeout=PATIENCE)
+        if not url:
+            raise RuntimeError(f"The server ended before it said where it is:\n{''.join(lines)}")
+        yield Served(url, lines)
+    finally:
+        process.terminate()
+        process.wait()
+        reader.join()
+        if process.stdout:
+            process.stdout.close()
+
+
+def chromium() -> str:
+    """Path of the browser: $CHROMIUM, or the first of the usual names on the PATH.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none, with what to install.
+    """
+    named = os.environ.get("CHROMIUM")
+    for name in [named] if named else NAMES:
+        if path := shutil.which(name):
+            return path
+    raise FileNotFoundError(
+        f"The browser tests need Chromium or Chrome, and {named or 'none'} is "
+        f"{'not a program' if named else 'on the PATH'}: install it (Debian: apt-get install "
+        "chromium; macOS: brew install --cask chromium) or name it in CHROMIUM."
+    )
+
+
+def launched(playwright: Playwright) -> Browser:
+    """Start the browser without a window."""
+    return playwright.chromium.launch(executable_path=chromium())
+
+
+@dataclass
+class Visitor:
+    """One tab with all that went wrong in it.
+
+    Attributes
+    ----------
+    complaints : console errors and uncaught exceptions, with the address they are about
+    strays : requests that would have left this machine; they are stopped
+    """
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("websocket", lambda socket: self._watch(socket.url.replace("ws:", "http:")))
+        self.page.route(ELSEWHERE, self._stop)
+
+    def open(self, url: str) -> None:
+        """Go to an address and wait until the page is drawn."""
+        self.page.goto(url)
+        self.page.wait_for_function(DRAWN)
+        self.page.evaluate(COUNT_RUNS)
+
+    @contextlib.contextmanager
+    def rerun(self) -> Iterator[None]:
+        """Do what makes the script run, and wait until the page is drawn again."""
+        runs = self.page.evaluate("window.finishedRuns")
+        yield
+        self.page.wait_for_function("runs => window.finishedRuns > runs", arg=runs)
+        self.page.wait_for_function(DRAWN)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(f"{message.text} {message.location['url']}")
+
+    def _stop(self, route: Route, request: Request) -> None:
+        self._watch(request.url)
+        route.abort()
+
+    def _watch(self, url: str) -> None:
+        if ELSEWHERE.match(url):
+            self.strays.append(url)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A screen: its size in pixels, and whether its owner likes it light or dark."""
+
+    width: int
+    height: int
+    scheme: Literal["light", "dark"]
+
+    def visitor(self, browser: Browser) -> Visitor:
+        """A visitor who has not been here before."""
+        context = browser.new_context(
+            viewport={"width": self.width, "height": self.height}, color_scheme=self.scheme
+        )
+        return Visitor(context.new_page())

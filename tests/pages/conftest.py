@@ -1,0 +1,45 @@
+"""What the tests of the pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit import config
+
+DETAILS = "client.showErrorDetails"
+
+
+@pytest.fixture(autouse=True)
+def _details() -> Iterator[None]:
+    """Let a page that breaks say how, which it does not tell a visitor."""
+    usual = config.get_option(DETAILS)
+    config.set_option(DETAILS, "full")
+    yield
+    config.set_option(DETAILS, usual)
+
+
+class Downloads(dict[str, Any]):
+    """What stands behind each download button drawn last, by the button's key."""
+
+    def bytes(self, key: str) -> bytes:
+        """What a click on the button would save."""
+        data = self[key]
+        made = data() if callable(data) else data
+        return made.encode() if isinstance(made, str) else bytes(made)
+
+
+@pytest.fixture
+def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
+    """The files that a page offers, which a test without a browser cannot save."""
+    found = Downloads()
+    draw = st.download_button
+
+    def noted(label: str, data: Any, *rest: Any, key: str, **more: Any) -> bool:
+        found[key] = data
+        return draw(label, data, *rest, key=key, **more)
+
+    monkeypatch.setattr(st, "download_button", noted)
+    return found
