@@ -24,16 +24,16 @@ for slug, group in claims.items():
         entry = ledger.latest(slug, claim)
         rows.append(
             {
+                "verdict": ledger.BADGES[entry.measurement.verdict][0] if entry else "not measured",
                 "paper": by_slug(slug).title,
                 "claim": claim.statement,
-                "reported": claim.reported,
-                "whose figure": claim.kind,
                 "measured here": (
                     ledger.figure(entry.measurement, claim.unit)
                     if entry
                     else (f"not measured: {claim.why_not}" if claim.why_not else "not measured yet")
                 ),
-                "verdict": ledger.BADGES[entry.measurement.verdict][0] if entry else "",
+                "reported": claim.reported,
+                "whose figure": claim.kind,
                 "trials": entry.measurement.trials if entry else None,
                 "measured on": entry.date if entry else "",
             }
@@ -42,9 +42,13 @@ st.dataframe(
     pd.DataFrame(rows),
     hide_index=True,
     key="claims_table",
+    alt="Every claim with its figure and verdict",
+    height="content",
     column_config={
-        "claim": st.column_config.TextColumn(width="large"),
-        "measured here": st.column_config.TextColumn(width="medium"),
+        "verdict": st.column_config.TextColumn(width=170),
+        "paper": st.column_config.TextColumn(width=80),
+        "claim": st.column_config.TextColumn(width=470),
+        "measured here": st.column_config.TextColumn(width=250),
     },
 )
 

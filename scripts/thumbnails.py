@@ -1,7 +1,7 @@
 """Make the pictures of the home page's cards: `python -m scripts.thumbnails [slug …]`.
 
-Each is a page's own default picture, light and dark, as the browser draws it; the dashboard only
-reads the files. Anything that the page leaves in its console is a fault, and stops this.
+Each is a page's own default picture, light and dark, as the browser draws it. The dashboard only
+reads the files.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from models.catalog import working
 from scripts.visitor import ROOT, Look, launched, served
 
 FOLDER = ROOT / "assets" / "thumbnails"
-SIZE = {"width": 640, "height": 360}
 LARGEST = 60_000  # bytes
-LOOKS = (Look(1200, 900, "light"), Look(1200, 900, "dark"))
+LOOKS = (Look(1440, 900, "light"), Look(1440, 900, "dark"))
 
 
 def picture(browser: Browser, url: str, look: Look) -> bytes:

@@ -15,26 +15,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Route
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Route, TimeoutError
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 120.0  # seconds after which what has not happened counts as failed
+PATIENCE = 60.0  # seconds after which what has not happened counts as failed
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ELSEWHERE = re.compile(r"^(?!http://127\.0\.0\.1:|file:|data:|blob:)")
 
-# The page is drawn: the script has stopped, nothing waits for it, charts and letters are there.
-DRAWN = """() => {
+# What a page still waits for: its script, the server, charts, pictures, letters.
+WAITS = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
+  const some = (selector) => document.querySelector(selector) !== null;
   const all = (selector) => [...document.querySelectorAll(selector)];
-  return app !== null
-    && app.dataset.testScriptState === 'notRunning'
-    && app.dataset.testConnectionState === 'CONNECTED'
-    && document.querySelector('[data-testid="stMain"] h1') !== null
-    && all('[data-testid="stAppSkeleton"], [data-testid="stSkeleton"], [data-stale="true"]').length === 0
-    && all('[data-testid="stPlotlyChart"]').every((c) => c.querySelector('svg.main-svg .plot, canvas'))
-    && all('img').every((image) => image.complete)
-    && document.fonts.status === 'loaded';
+  const waits = {
+    app: app === null,
+    script: app?.dataset.testScriptState !== 'notRunning',
+    connection: app?.dataset.testConnectionState !== 'CONNECTED',
+    title: !some('[data-testid="stMain"] h1'),
+    skeleton: some('[data-testid="stAppSkeleton"], [data-testid="stSkeleton"]'),
+    stale: some('[data-stale="true"]'),
+    charts: !all('[data-testid="stPlotlyChart"]').every((c) => c.querySelector('.main-svg, canvas')),
+    pictures: !all('img').every((image) => image.complete),
+    letters: document.fonts.status !== 'loaded',
+  };
+  return Object.keys(waits).filter((what) => waits[what]);
 }"""
+DRAWN = f"() => ({WAITS})().length === 0"
 COUNT_RUNS = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
   window.finishedRuns = 0;
@@ -139,7 +145,7 @@ class Visitor:
     def open(self, url: str) -> None:
         """Go to an address and wait until the page is drawn."""
         self.page.goto(url)
-        self.page.wait_for_function(DRAWN)
+        self._await(DRAWN)
         self.page.evaluate(COUNT_RUNS)
 
     @contextlib.contextmanager
@@ -147,8 +153,17 @@ class Visitor:
         """Do what makes the script run, and wait until the page is drawn again."""
         runs = self.page.evaluate("window.finishedRuns")
         yield
-        self.page.wait_for_function("runs => window.finishedRuns > runs", arg=runs)
-        self.page.wait_for_function(DRAWN)
+        self._await(f"() => window.finishedRuns > {runs}")
+        self._await(DRAWN)
+
+    def _await(self, condition: str) -> None:
+        try:
+            self.page.wait_for_function(condition)
+        except TimeoutError as error:
+            waits = self.page.evaluate(WAITS)
+            raise AssertionError(
+                f"{self.page.url} waits for {waits}; it complained {self.complaints}."
+            ) from error
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error":

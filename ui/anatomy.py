@@ -60,10 +60,17 @@ class Story:
 
 
 def presenting() -> bool:
-    """Whether presenter mode is on (``?present=1``)."""
-    if PRESENT in st.query_params:
-        return st.query_params[PRESENT] in ("1", "true")
-    return bool(st.session_state.get(PRESENT))
+    """Whether presenter mode is on: by ``?present=1``, or since it was switched on in this visit.
+
+    The parameter is ours and not bound to the switch, as Streamlit would write ``true`` for 1 and
+    drop the parameter on the way.
+    """
+    if st.query_params.get(PRESENT) == "1":
+        st.session_state["_presenting"] = True
+    on = bool(st.session_state.get("_presenting"))
+    if on and PRESENT not in st.query_params:
+        st.query_params[PRESENT] = "1"  # another page's address came without it
+    return on
 
 
 def begin(demo: Demo, story: Story) -> Any:
@@ -89,8 +96,8 @@ def number_card(title: str, number: str, text: str) -> None:
 
 def what_you_see(sentences: Sequence[str]) -> None:
     """Part 5: two or three sentences computed from the result."""
-    text = " ".join(sentences)
-    st.info(f"**What you see.** {text}", icon=":material/visibility:")
+    text = f"**What you see.** {' '.join(sentences)}"
+    st.info(("### " if presenting() else "") + text, icon=":material/visibility:")
 
 
 def heading(number: int, title: str) -> None:
@@ -122,16 +129,15 @@ def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
                 on_click=_go,
                 args=(demo.slug, 1),
             )
-        if st.query_params.get(PRESENT) == "1":
-            st.session_state[PRESENT] = True
         st.toggle(
             "Present",
+            presenting(),
             key=PRESENT,
             help="Larger type, without the menu and what a stage does not need.",
-            bind="query-params",
+            on_change=_switch_presenting,
         )
     st.title(story.question, anchor=False)
-    st.markdown(("#### " if presenting() else "") + story.lead)
+    st.markdown(("### " if presenting() else "") + story.lead)
     reported, measured, third = st.columns([1.1, 1.1, 0.8], gap="small")
     with reported.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**The paper says**")
@@ -174,6 +180,12 @@ def _tour_step(slug: str, tour: Sequence[Step], controls: Controls) -> int | Non
 def _go(slug: str, step: int | None) -> None:
     st.session_state[TOUR] = None if step is None else str(step)
     st.session_state["_tour_page"] = slug
+
+
+def _switch_presenting() -> None:
+    st.session_state["_presenting"] = st.session_state[PRESENT]
+    if not st.session_state[PRESENT]:
+        st.query_params.pop(PRESENT, None)
 
 
 def _tour_strip(slug: str, tour: Sequence[Step], step: int, controls: Controls) -> None:

@@ -6,10 +6,12 @@ import math
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from models.claims import (
     Claim,
     Entry,
+    Measure,
     Measurement,
     Scale,
     claims_of,
@@ -128,16 +130,20 @@ def claim_row(slug: str, claim: Claim, scale: Scale) -> None:
         run = action.button("Measure it now", key=f"{key}_run", width="stretch")
         result = st.container()
         if run:
-            _measure(slug, claim, scale, result)
+            _measure(slug, claim, claim.measure, scale, result)
         _show(slug, claim, result)
 
 
 def _measure(
-    slug: str, claim: Claim, scale: Scale, place: st.delta_generator.DeltaGenerator
+    slug: str,
+    claim: Claim,
+    measure: Measure,
+    scale: Scale,
+    place: st.delta_generator.DeltaGenerator,
 ) -> None:
-    assert claim.measure is not None
     seed = 0
-    with place:
+    running = place.empty()
+    with running.container():
         bar = st.progress(0.0, "Starting")
         st.button("Stop and keep what is done", key=f"{slug}_claim_{claim.id}_stop")
 
@@ -150,12 +156,12 @@ def _measure(
             f"{done:,} of {total:,} trials{left}: {figure(partial, claim.unit)}",
         )
 
-    measured = claim.measure(scale, seed, progress)
+    measured = measure(scale, seed, progress)
     visitor()[f"{slug}/{claim.id}"] = record(slug, claim, measured, scale, seed)
-    bar.empty()
+    running.empty()
 
 
-def _show(slug: str, claim: Claim, place: st.delta_generator.DeltaGenerator) -> None:
+def _show(slug: str, claim: Claim, place: DeltaGenerator) -> None:
     entry = latest(slug, claim)
     if entry is None:
         return

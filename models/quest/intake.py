@@ -153,7 +153,7 @@ def advise(samples: Samples, parts: Parts, lam: float) -> tuple[Advice, ...]:
     carried = effective_count(measure, n)
     if n < FEW_LABELS:
         warn(f"Only {n} labels: normal intervals are rough below {FEW_LABELS}.")
-    if carried < FEW_IN_TAIL:
+    if carried < FEW_IN_TAIL - 1e-9:
         warn(
             f"About {carried:.3g} labels carry this measure (fewer than {FEW_IN_TAIL}): a normal "
             "interval covers the truth less often than it promises; prefer the "

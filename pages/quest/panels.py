@@ -88,12 +88,11 @@ def repeat(
     calibrate: bool = False,
 ) -> None:
     """Run repeated draws behind a button, drawing as results arrive and keeping what is done."""
-    start, stop = st.columns(2, vertical_alignment="center")
-    run = start.button(label, key=f"{key}_run", type="primary")
-    place = st.container()
+    run = st.button(label, key=f"{key}_run", type="primary")
+    running, place = st.empty(), st.container()
     store = st.session_state
     if run:
-        with stop:
+        with running.container():
             bar = st.progress(0.0, "Starting the workers")
             st.button("Stop and keep what is done", key=f"{key}_stop")
         store[f"{key}_result"] = (settings_key, [])
@@ -108,7 +107,7 @@ def repeat(
                     store[f"{key}_result"] = (settings_key, [*kept, rows])
                     done = number * REPEATS + state.done
                     bar.progress(min(1.0, done / total), f"{done} of {total} draws")
-        bar.empty()
+        running.empty()
     if f"{key}_result" in store and store[f"{key}_result"][1]:
         made_with, rows = store[f"{key}_result"]
         with place:

@@ -16,7 +16,7 @@ def what_you_see(analysis: Analysis, *, truth: float | None) -> list[str]:
     said = []
     if ours.refusal:
         said.append(
-            f"QuEst estimates {number(ours.estimate)} but gives no interval: {ours.refusal}"
+            f"QuEst estimates {number(ours.estimate)} but gives no interval. {ours.refusal}"
         )
         return said
     change = 1 - ours.width / labels.width
