@@ -45,7 +45,7 @@ def build_cartpole() -> None:
     """Let each policy balance from the same starts."""
     start = cartpole.starts(EPISODES, np.random.default_rng(0))
     steps = cartpole.steps_balanced(cartpole.policies(), start)
-    np.savez_compressed(cartpole.DATA, steps=steps.astype(np.uint8), start=start)
+    np.savez_compressed(cartpole.DATA, steps=steps.astype(np.uint8))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from models.catalog import working
-from scripts.visitor import ROOT, Look, launched, served
+from scripts.visitor import ROOT, Look, Visitor, launched, served
 
 FOLDER = ROOT / "assets" / "thumbnails"
 LARGEST = 60_000  # bytes
@@ -21,10 +21,11 @@ LOOKS = (Look(1440, 900, "light"), Look(1440, 900, "dark"))
 
 def picture(browser: Browser, url: str, look: Look) -> bytes:
     """The first chart of a page, in its page's colours."""
-    visitor = look.visitor(browser)
-    visitor.open(url)
-    chart = visitor.page.locator('[data-testid="stPlotlyChart"]').first
-    return chart.screenshot(animations="disabled")
+    with look.context(browser) as context:
+        visitor = Visitor(context.new_page())
+        visitor.open(url)
+        chart = visitor.page.locator('[data-testid="stPlotlyChart"]').first
+        return chart.screenshot(animations="disabled")
 
 
 def main(slugs: list[str]) -> None:

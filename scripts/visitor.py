@@ -15,7 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Route, TimeoutError
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    Route,
+    TimeoutError,
+    ViewportSize,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60.0  # seconds after which what has not happened counts as failed
@@ -186,9 +196,7 @@ class Look:
     height: int
     scheme: Literal["light", "dark"]
 
-    def visitor(self, browser: Browser) -> Visitor:
-        """A visitor who has not been here before."""
-        context = browser.new_context(
-            viewport={"width": self.width, "height": self.height}, color_scheme=self.scheme
-        )
-        return Visitor(context.new_page())
+    def context(self, browser: Browser) -> BrowserContext:
+        """A browser that has not been here before, with this screen."""
+        size: ViewportSize = {"width": self.width, "height": self.height}
+        return browser.new_context(viewport=size, color_scheme=self.scheme)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from models.catalog import working
 from scripts.visitor import Look, Served, Visitor, served
@@ -92,11 +93,10 @@ def off_default(slug: str) -> dict[str, Any]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_link_into_a_page_can_be_the_first_request_of_all(browser: Browser, slug: str) -> None:
     link = off_default(slug)
-    query = "&".join(f"{k}={v}" for k, vs in link.items() for v in (vs if isinstance(vs, list) else [vs]))
-    with served() as fresh:
-        visitor = LOOKS["wide light"].visitor(browser)
-        visitor.open(f"{fresh.url}/{slug}?{query}")
-        page = visitor.page
+    with served() as fresh, LOOKS["wide light"].context(browser) as context:
+        page = context.new_page()
+        visitor = Visitor(page)
+        visitor.open(f"{fresh.url}/{slug}?{urlencode(link, doseq=True)}")
         menu = page.locator('[data-testid="stSidebarNavLink"]')
         titles = [demo.title for demo in working()]
         assert [item.split("\n")[-1] for item in menu.all_inner_texts()] == [
@@ -107,14 +107,20 @@ def test_a_link_into_a_page_can_be_the_first_request_of_all(browser: Browser, sl
         assert page.get_by_role("dialog").count() == 0
         assert page.get_by_text("Page not found").count() == 0
         assert drawn(visitor) == [chart.alt for chart in charts(visit(slug, link))]
-        assert page.url.endswith(f"?{query}")
-        page.context.close()
+        assert parse_qs(urlsplit(page.url).query) == parse_qs(urlencode(link, doseq=True))
     assert "Traceback" not in "".join(fresh.lines)
 
 
 @pytest.fixture(scope="module", params=LOOKS)
-def look(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def look(request: pytest.FixtureRequest) -> Look:
+    return LOOKS[str(request.param)]
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, look: Look) -> Iterator[BrowserContext]:
+    """A browser of this screen, which looks at one page after the other."""
+    with look.context(browser) as context:
+        yield context
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -123,12 +129,12 @@ def page(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def seen(browser: Browser, server: Served, look: str, page: str) -> Iterator[Visitor]:
+def seen(context: BrowserContext, server: Served, page: str) -> Iterator[Visitor]:
     """The page as it stands in this light and on this screen."""
-    visitor = LOOKS[look].visitor(browser)
+    visitor = Visitor(context.new_page())
     visitor.open(server.url + path(page))
     yield visitor
-    visitor.page.context.close()
+    visitor.page.close()
 
 
 def test_nothing_went_wrong(seen: Visitor, server: Served, page: str) -> None:
@@ -144,23 +150,23 @@ def test_nothing_is_wider_than_the_screen(seen: Visitor) -> None:
     assert seen.page.evaluate(OVERFLOW) == 0
 
 
-def test_every_chart_is_drawn_and_described(seen: Visitor, look: str, page: str) -> None:
+def test_every_chart_is_drawn_and_described(seen: Visitor, look: Look, page: str) -> None:
     found = seen.page.evaluate(CHARTS)
     assert len(found) >= (page in SLUGS)
     for chart in found:
         assert chart["drawn"]
         assert chart["alt"].strip()
-        assert 0 <= chart["left"] < chart["right"] <= LOOKS[look].width
+        assert 0 <= chart["left"] < chart["right"] <= look.width
 
 
 def test_every_image_is_described_or_declared_mute(seen: Visitor) -> None:
     assert seen.page.locator("img:not([alt])").count() == 0
 
 
-def test_the_page_wears_the_visitors_light(seen: Visitor, look: str) -> None:
+def test_the_page_wears_the_visitors_light(seen: Visitor, look: Look) -> None:
     ground = "getComputedStyle(document.querySelector('[data-testid=\"stApp\"]')).backgroundColor"
     red, green, blue = (int(part) for part in seen.page.evaluate(ground)[4:-1].split(","))
-    assert (red + green + blue < 3 * 128) == (LOOKS[look].scheme == "dark")
+    assert (red + green + blue < 3 * 128) == (look.scheme == "dark")
 
 
 def test_axe_finds_no_serious_barrier(seen: Visitor) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, BrowserContext, Locator
 
+from models.catalog import by_slug
 from scripts.visitor import Look, Served, Visitor
 from tests.browser.test_pages import barriers, drawn
 from tests.pages.visit import SLUGS, controls, story, visit
@@ -29,13 +30,20 @@ def slug(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser of all who come here."""
+    with SCREEN.context(browser) as context:
+        yield context
+
+
 @pytest.fixture
-def visitor(browser: Browser, server: Served, slug: str) -> Iterator[Visitor]:
+def visitor(context: BrowserContext, server: Served, slug: str) -> Iterator[Visitor]:
     """Someone who has just opened the page."""
-    new = SCREEN.visitor(browser)
-    new.open(f"{server.url}/{slug}")
-    yield new
-    new.page.context.close()
+    visitor = Visitor(context.new_page())
+    visitor.open(f"{server.url}/{slug}")
+    yield visitor
+    visitor.page.close()
 
 
 def widget(visitor: Visitor, key: str) -> Locator:
@@ -96,8 +104,9 @@ def test_the_tour_can_be_walked_and_left_by_keyboard_alone(visitor: Visitor, slu
 
 def test_a_slider_moves_the_data_and_not_the_frame(visitor: Visitor, slug: str) -> None:
     before, words = visitor.page.evaluate(FRAME), drawn(visitor)
-    plain = visitor.page.locator('[data-testid="stSlider"]:not(:has(input + * input, input ~ input))')
-    thumb = plain.filter(has=visitor.page.locator("input")).first.locator("input").first
+    sliders = visitor.page.get_by_test_id("stSlider").all()
+    thumbs = [slider.locator("input") for slider in sliders]
+    thumb = next(thumb for thumb in thumbs if thumb.count() == 1)
     thumb.focus()
     with visitor.rerun():
         thumb.press("ArrowRight")
@@ -106,18 +115,17 @@ def test_a_slider_moves_the_data_and_not_the_frame(visitor: Visitor, slug: str) 
 
 
 def test_the_link_on_the_page_opens_its_state(
-    visitor: Visitor, browser: Browser, server: Served, slug: str
+    visitor: Visitor, context: BrowserContext, server: Served, slug: str
 ) -> None:
     with visitor.rerun():
         widget(visitor, f"{slug}_preset_1").get_by_role("button").click()
     link = visitor.page.locator("code").filter(has_text=f"{server.url}/{slug}?").inner_text()
     assert urlsplit(link).query
-    other = SCREEN.visitor(browser)
-    other.open(link)
-    assert drawn(other) == drawn(visitor)
-    other.open(visitor.page.url)
-    assert drawn(other) == drawn(visitor), "the address bar says something else than the link"
-    other.page.context.close()
+    for address in (link, visitor.page.url):
+        other = Visitor(context.new_page())
+        other.open(address)
+        assert drawn(other) == drawn(visitor), address
+        other.page.close()
 
 
 def test_presenter_mode_outlives_a_reload(visitor: Visitor, slug: str) -> None:
@@ -132,8 +140,9 @@ def test_the_card_on_the_home_page_leads_to_the_page(
     visitor: Visitor, server: Served, slug: str
 ) -> None:
     visitor.open(server.url)
+    card = visitor.page.get_by_test_id("stMain").get_by_role("link", name=by_slug(slug).title)
     with visitor.rerun():
-        visitor.page.locator(f'[data-testid="stMain"] a[href$="/{slug}"]').first.click()
+        card.click()
     assert urlsplit(visitor.page.url).path == f"/{slug}"
     assert drawn(visitor)
 

@@ -44,7 +44,11 @@ def lacking(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     "file",
-    [str(f.relative_to(ROOT)) for top in ("pages", "ui") for f in sorted((ROOT / top).rglob("*.py"))],
+    [
+        str(f.relative_to(ROOT))
+        for top in ("pages", "ui")
+        for f in sorted((ROOT / top).rglob("*.py"))
+    ],
 )
 def test_every_picture_and_table_has_a_key_and_words(file: str) -> None:
     assert list(lacking((ROOT / Path(file)).read_text(encoding="utf-8"))) == []
