@@ -44,7 +44,7 @@ WAITS = """() => {
     title: !some('[data-testid="stMain"] h1'),
     skeleton: some('[data-testid="stAppSkeleton"], [data-testid="stSkeleton"]'),
     stale: some('[data-stale="true"]'),
-    charts: !all('[data-testid="stPlotlyChart"]').every((c) => c.querySelector('.main-svg, canvas')),
+    charts: !all('[data-testid="stPlotlyChart"]').every((c) => c.querySelector('.main-svg')),
     pictures: !all('img').every((image) => image.complete),
     letters: document.fonts.status !== 'loaded',
   };

@@ -81,7 +81,7 @@ def begin(demo: Demo, story: Story) -> Any:
     controls = Controls(demo.slug)
     step = _tour_step(demo.slug, story.tour, controls)
     if step is not None:
-        _tour_strip(demo.slug, story.tour, step, controls)
+        _tour_strip(story.tour, step, controls)
     slot = _header(demo, story, touring=step is not None)
     _presets(story.presets, controls)
     return slot
@@ -89,8 +89,8 @@ def begin(demo: Demo, story: Story) -> Any:
 
 def number_card(title: str, number: str, text: str) -> None:
     """Fill the header's third card with a number of the page's own."""
-    st.markdown(f"**{title}**")
-    st.markdown(f"##### {number}")
+    st.markdown(title)
+    st.markdown(f"**{number}**")
     st.caption(text)
 
 
@@ -117,9 +117,9 @@ def how_it_works(story: Story) -> None:
 
 
 def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
-    paper = demo.papers[0]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{demo.section} · {paper.venue} · {paper.authors}", width="stretch")
+        who = " · ".join(f"{paper.venue}, {paper.authors}" for paper in demo.papers)
+        st.caption(f"{demo.section} · {who}", width="stretch")
         if not touring:
             st.button(
                 "Take the tour",
@@ -127,7 +127,7 @@ def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
                 icon=":material/tour:",
                 type="tertiary",
                 on_click=_go,
-                args=(demo.slug, 1),
+                args=(1,),
             )
         st.toggle(
             "Present",
@@ -140,8 +140,9 @@ def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
     st.markdown(("### " if presenting() else "") + story.lead)
     reported, measured, third = st.columns([1.1, 1.1, 0.8], gap="small")
     with reported.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**The paper says**")
-        st.markdown(paper.reported or "no single number")
+        st.markdown("The papers say" if len(demo.papers) > 1 else "The paper says")
+        for paper in demo.papers:
+            st.markdown(f"**{paper.reported or 'no single number'}**")
         st.caption(story.scaled_down)
     with measured.container(border=True, height="stretch", gap="xsmall"):
         ledger.headline_card(demo.slug)
@@ -162,24 +163,21 @@ def _presets(presets: Sequence[Preset], controls: Controls) -> None:
 
 
 def _tour_step(slug: str, tour: Sequence[Step], controls: Controls) -> int | None:
-    """Return the tour's step, setting its controls when it has just been entered."""
-    if st.session_state.get("_tour_page", slug) != slug and TOUR not in st.query_params:
-        st.session_state[TOUR] = None
-    st.session_state["_tour_page"] = slug
-    chosen = st.session_state.get(TOUR) or st.query_params.get(TOUR)
-    if not chosen or not str(chosen).isdecimal() or not 1 <= int(chosen) <= len(tour):
-        st.session_state.pop("_tour_applied", None)
-        return None
-    step = int(chosen)
+    """Return the tour's step by ``?tour=``, setting its controls when it has just been entered."""
+    chosen = st.query_params.get(TOUR, "")
+    step = int(chosen) if chosen in {str(k + 1) for k in range(len(tour))} else None
     if st.session_state.get("_tour_applied") != (slug, step):
         st.session_state["_tour_applied"] = (slug, step)
-        controls.write(tour[step - 1].values)
+        if step is not None:
+            controls.write(tour[step - 1].values)
     return step
 
 
-def _go(slug: str, step: int | None) -> None:
-    st.session_state[TOUR] = None if step is None else str(step)
-    st.session_state["_tour_page"] = slug
+def _go(step: int | None) -> None:
+    if step is None:
+        st.query_params.pop(TOUR, None)
+    else:
+        st.query_params[TOUR] = str(step)
 
 
 def _switch_presenting() -> None:
@@ -188,36 +186,29 @@ def _switch_presenting() -> None:
         st.query_params.pop(PRESENT, None)
 
 
-def _tour_strip(slug: str, tour: Sequence[Step], step: int, controls: Controls) -> None:
+def _tour_strip(tour: Sequence[Step], step: int, controls: Controls) -> None:
     current = tour[step - 1]
     with st.container(border=True, key=controls.key("tour_strip")):
-        st.markdown(f"**{step}. {current.title}**  \n{current.text}")
+        st.markdown(f"**{step} of {len(tour)}. {current.title}**  \n{current.text}")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Back",
                 key=controls.key("tour_back"),
                 disabled=step == 1,
                 on_click=_go,
-                args=(slug, step - 1),
+                args=(step - 1,),
             )
             st.button(
                 "Next" if step < len(tour) else "Finish",
                 key=controls.key("tour_next"),
                 type="primary",
                 on_click=_go,
-                args=(slug, step + 1 if step < len(tour) else None),
-            )
-            st.segmented_control(
-                "Step of the tour",
-                [str(k + 1) for k in range(len(tour))],
-                key=TOUR,
-                label_visibility="collapsed",
-                bind="query-params",
+                args=(step + 1 if step < len(tour) else None,),
             )
             st.button(
                 "End the tour",
                 key=controls.key("tour_end"),
                 type="tertiary",
                 on_click=_go,
-                args=(slug, None),
+                args=(None,),
             )

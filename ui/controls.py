@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 Number = TypeVar("Number", int, float)
 
@@ -37,89 +39,99 @@ class Controls:
     ) -> Number:
         """Return a bound slider's value."""
         return st.slider(
-            label,
-            low,
-            high,
-            default,
-            step=step,
-            key=self.key(name),
-            help=help,
-            bind="query-params",
+            label, low, high, default, step=step, help=help, **self._bound(name, default)
         )
 
     def span(
         self, name: str, label: str, default: tuple[float, float], help: str
     ) -> tuple[float, float]:
         """Return the two ends of a bound range slider on [0, 1] in hundredths."""
-        low, high = st.slider(
-            label,
-            0.0,
-            1.0,
-            default,
-            step=0.01,
-            key=self.key(name),
-            help=help,
-            bind="query-params",
-        )
+        bound = self._bound(name, default, lambda ends: [str(end) for end in ends])
+        low, high = st.slider(label, 0.0, 1.0, default, step=0.01, help=help, **bound)
         return float(low), float(high)
 
     def choice(
         self, name: str, label: str, options: Mapping[str, str], default: str, help: str
     ) -> str:
         """Return the chosen key of a bound select box whose options map keys to labels."""
+
+        def shown(option: str) -> str:
+            return options.get(option, option)
+
         return str(
             st.selectbox(
                 label,
                 list(options),
                 list(options).index(default),
-                format_func=lambda option: options.get(option, option),
-                key=self.key(name),
+                format_func=shown,
                 help=help,
-                bind="query-params",
+                **self._bound(name, default, shown),
             )
         )
+
+    def several(self, name: str, label: str, options: Mapping[str, str], help: str) -> list[str]:
+        """Return the chosen keys of bound pills; none is the default."""
+        bound = self._bound(name, [], lambda chosen: [options[option] for option in chosen])
+        chosen = st.pills(
+            label,
+            list(options),
+            format_func=options.__getitem__,
+            selection_mode="multi",
+            help=help,
+            **bound,
+        )
+        return list(chosen or [])
 
     def segments(
         self, name: str, label: str, options: Sequence[Number], default: Number, help: str
     ) -> Number:
         """Return the chosen one of a few numbers drawn side by side."""
-        return st.segmented_control(
+        chosen = st.segmented_control(
             label,
             options,
             default=default,
-            key=self.key(name),
             help=help,
             required=True,
-            bind="query-params",
+            **self._bound(name, default),
         )
+        return default if chosen is None else chosen  # an empty value in a link leaves none chosen
 
     def toggle(self, name: str, label: str, default: bool, help: str) -> bool:
         """Return a bound switch."""
-        return st.toggle(label, default, key=self.key(name), help=help, bind="query-params")
+        bound = self._bound(name, default, lambda on: str(on).lower())
+        return st.toggle(label, default, help=help, **bound)
 
     def text(self, name: str, label: str, default: str, help: str) -> str:
         """Return a bound line of text."""
-        return st.text_input(
-            label, default, key=self.key(name), help=help, bind="query-params", max_chars=400
-        )
+        bound = self._bound(name, default)
+        return st.text_input(label, default, help=help, max_chars=400, **bound)
 
     def number(self, name: str, label: str, low: int, high: int, default: int, help: str) -> int:
         """Return a bound whole number."""
-        return int(
-            st.number_input(
-                label, low, high, default, key=self.key(name), help=help, bind="query-params"
-            )
-        )
+        # As floats, because Streamlit cannot make the infinity of a mangled link a whole number.
+        limits = float(low), float(high), float(default)
+        bound = self._bound(name, default)
+        return int(st.number_input(label, *limits, 1.0, "%d", help=help, **bound))
 
     def write(self, values: Mapping[str, Any]) -> None:
         """Set controls by name; valid in a callback or before the widgets are drawn."""
         for name, value in values.items():
             st.session_state[self.key(name)] = value
 
-    def setter(self, values: Mapping[str, Any]) -> Callable[[], None]:
-        """Return a callback that sets controls by name."""
-        return lambda: self.write(values)
-
     def matches(self, values: Mapping[str, Any]) -> bool:
         """Whether the controls stand at these values."""
         return all(st.session_state.get(self.key(name)) == value for name, value in values.items())
+
+    def _bound(
+        self, name: str, default: Any, shown: Callable[[Any], str | list[str]] = str
+    ) -> dict[str, Any]:
+        """Return a widget's key and binding, and put what a preset wrote for it into the URL.
+
+        Streamlit does that itself only for a widget that was drawn in the run before.
+        """
+        key = self.key(name)
+        value = st.session_state.get(key, default)
+        if value != default and key not in st.query_params:
+            with suppress(StreamlitAPIException):  # it was drawn before: Streamlit sees to it
+                st.query_params[key] = shown(value)
+        return {"key": key, "bind": "query-params"}

@@ -75,14 +75,14 @@ def headline_card(slug: str) -> None:
     """Draw the paper's headline claim as measured here: number, interval, verdict."""
     entry = headline(slug)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Measured here**", width="content")
+        st.markdown("Measured here", width="content")
         if entry:
             badge(entry.measurement)
     if entry is None:
-        st.markdown("##### not measured yet")
+        st.markdown("**not measured yet**")
         st.caption("Run “Check the claim” below.")
         return
-    st.markdown(f"##### {figure(entry.measurement, entry.unit)}")
+    st.markdown(f"**{figure(entry.measurement, entry.unit)}**")
     st.caption(
         f"{entry.measurement.trials:,} trials, seed {entry.seed}, {entry.date}",
         help=entry.statement,

@@ -229,7 +229,7 @@ def take_away(report: Report) -> None:
                 on_click="ignore",
             )
     st.markdown("**The same number in Python**")
-    st.code(report.snippet, language="python")
+    st.code(report.snippet, language="python", wrap_lines=True)
 
 
 def _address(slug: str) -> str:

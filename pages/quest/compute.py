@@ -47,6 +47,7 @@ def result(settings: Settings, upload: Upload | None) -> Result | None:
     ValueError
         One sentence on why the settings or the data cannot be used.
     """
+    settings.check()
     if settings.source != "yours":
         return _from_population(settings)
     if upload is None:

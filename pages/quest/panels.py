@@ -194,6 +194,7 @@ def _several(settings: Settings, samples: Samples, look: charts.Look) -> None:
             "relative to the labels-only box": st.column_config.NumberColumn(format="%.3f")
         },
         key="quest_volumes",
+        alt="Volumes of the joint regions and of the boxes",
     )
 
 

@@ -74,6 +74,10 @@ class Settings:
                 )
         return measures.mean, ()
 
+    def check(self) -> None:
+        """Raise ValueError, one sentence, if the typed step weights describe no measure."""
+        self.measure  # noqa: B018
+
     @property
     def measure(self) -> Measure:
         """Return the chosen measure."""
@@ -258,14 +262,11 @@ def draw_controls(controls: Controls) -> Settings:
             "split",
             "Both are right for many labels; the plug-in one can turn negative for few.",
         )
-        extra = st.pills(
+        extra = controls.several(
+            "extra",
             "Further methods in the picture",
-            list(EXTRA),
-            format_func=lambda name: EXTRA[name],
-            selection_mode="multi",
-            key=controls.key("extra"),
-            help="QuEst-Opt chooses its weight freely and needs at least 200 labels.",
-            bind="query-params",
+            EXTRA,
+            "QuEst-Opt chooses its weight freely and needs at least 200 labels.",
         )
         seed, show_truth = 0, False
         if source != "yours":

@@ -9,6 +9,8 @@ import pytest
 import streamlit as st
 from streamlit import config
 
+from tests.pages.visit import Downloads
+
 DETAILS = "client.showErrorDetails"
 
 
@@ -19,16 +21,6 @@ def _details() -> Iterator[None]:
     config.set_option(DETAILS, "full")
     yield
     config.set_option(DETAILS, usual)
-
-
-class Downloads(dict[str, Any]):
-    """What stands behind each download button drawn last, by the button's key."""
-
-    def bytes(self, key: str) -> bytes:
-        """What a click on the button would save."""
-        data = self[key]
-        made = data() if callable(data) else data
-        return made.encode() if isinstance(made, str) else bytes(made)
 
 
 @pytest.fixture

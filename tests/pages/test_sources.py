@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from models.catalog import working
-from tests.pages.visit import ROOT
+from tests.pages.visit import ROOT, SLUGS
 
 pytestmark = pytest.mark.app
 
@@ -24,6 +24,10 @@ NEEDS = {
 }
 HEAVY = ("torch", "diffusers", "transformers")
 LIGHT_PAGES = ("home", "claims", *(demo.slug for demo in working() if not demo.needs))
+
+SOURCES = sorted(
+    str(file.relative_to(ROOT)) for top in ("pages", "ui") for file in (ROOT / top).rglob("*.py")
+)
 
 SHOW = """
 import sys
@@ -51,12 +55,24 @@ def lacking(text: str) -> Iterator[str]:
     ],
 )
 def test_every_picture_and_table_has_a_key_and_words(file: str) -> None:
-    assert list(lacking((ROOT / Path(file)).read_text(encoding="utf-8"))) == []
+    assert list(lacking((ROOT / file).read_text(encoding="utf-8"))) == []
 
 
 def test_a_picture_without_words_is_found() -> None:
     text = "st.plotly_chart(f, key='a')\nleft.image(p)\nst.dataframe(t, key='b', alt='c')"
     assert list(lacking(text)) == ["line 1: plotly_chart lacks alt", "line 2: image lacks alt"]
+
+
+@pytest.mark.parametrize("light", ["light", "dark"])
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_card_of_every_page_has_a_small_picture(slug: str, light: str) -> None:
+    """Made by `python -m scripts.thumbnails`."""
+    data = (ROOT / "assets" / "thumbnails" / f"{slug}_{light}.png").read_bytes()
+    assert data.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", data[16:24])
+    assert 400 <= width <= 1000
+    assert 200 <= height <= 700
+    assert len(data) < 60_000
 
 
 @pytest.mark.parametrize("page", LIGHT_PAGES)

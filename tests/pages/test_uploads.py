@@ -7,10 +7,8 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Downloads
-from tests.pages.visit import SLUGS, charts, script, sound, story, visit
+from tests.pages.visit import SLUGS, Downloads, charts, sampled, script, sound, visit
 
 pytestmark = pytest.mark.app
 
@@ -81,15 +79,3 @@ def test_the_sample_gives_a_picture_of_its_own(slug: str) -> None:
     sound(at.switch_page(script(slug)).run(), "coming back")
     assert charts(at)[0].alt != usual, "the table is gone after a look at another page"
     sound(at.button(key=f"{slug}_upload_remove").click().run(), "removing the table")
-
-
-def sampled(slug: str) -> AppTest:
-    """The page with the sample in its picture."""
-    at = visit(slug)
-    sound(at.button(key=f"{slug}_upload_try").click().run(), "trying the sample")
-    assert [error.value for error in at.error] == []
-    titles = [preset.title for preset in story(slug).presets]
-    own = titles.index("Your data")
-    sound(at.button(key=f"{slug}_preset_{own}").click().run(), "showing the sample")
-    assert [error.value for error in at.error] == []
-    return at

@@ -31,7 +31,19 @@ PATIENCE = 120.0  # seconds after which a run counts as hung
 SLUGS = tuple(demo.slug for demo in working())
 PAGES = ("home", "claims", *SLUGS)
 
+SHARED_KEYS = {"tour", "present"}  # of the frame around every page
+
 Params = Mapping[str, str | list[str]]
+
+
+class Downloads(dict[str, Any]):
+    """What stands behind each download button drawn last, by the button's key."""
+
+    def bytes(self, key: str) -> bytes:
+        """What a click on the button would save."""
+        data = self[key]
+        made = data() if callable(data) else data
+        return made.encode() if isinstance(made, str) else bytes(made)
 
 
 def visit(page: str, params: Params | None = None) -> AppTest:
@@ -44,6 +56,17 @@ def visit(page: str, params: Params | None = None) -> AppTest:
     at.query_params.update(params or {})
     doing = f"opening {page} with {dict(params or {})}"
     return sound(at.switch_page(script(page)).run(), textwrap.shorten(doing, 300))
+
+
+def sampled(slug: str) -> AppTest:
+    """Open a page and show the sample of "Your data" in its picture."""
+    at = visit(slug)
+    sound(at.button(key=f"{slug}_upload_try").click().run(), "trying the sample")
+    assert [error.value for error in at.error] == []
+    own = [preset.title for preset in story(slug).presets].index("Your data")
+    sound(at.button(key=f"{slug}_preset_{own}").click().run(), "showing the sample")
+    assert [error.value for error in at.error] == []
+    return at
 
 
 def script(page: str) -> str:
