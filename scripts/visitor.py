@@ -62,15 +62,16 @@ COUNT_RUNS = """() => {
 
 @dataclass(frozen=True)
 class Served:
-    """A running dashboard: where it is, and the lines that it has printed so far."""
+    """A running dashboard: where it is, the lines that it has printed so far, its process."""
 
     url: str
     lines: list[str]
+    pid: int
 
 
 @contextlib.contextmanager
-def served() -> Iterator[Served]:
-    """Start the dashboard on a free port of this machine, and stop it at the end.
+def served(script: Path = ROOT / "app.py") -> Iterator[Served]:
+    """Start the dashboard, or another script, on a free port of this machine; stop it at the end.
 
     Raises
     ------
@@ -78,7 +79,8 @@ def served() -> Iterator[Served]:
         If it ends before it says where it is.
     """
     theirs = {k: v for k, v in os.environ.items() if not k.startswith("STREAMLIT_")}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command += ["--logger.hideWelcomeMessage", "false"]  # it says where any script is
     process = subprocess.Popen(
         command, cwd=ROOT, env=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -88,7 +90,7 @@ def served() -> Iterator[Served]:
     def read() -> None:
         for line in process.stdout or ():
             lines.append(line)
-            if said := re.search(r"Liveproof is at (\S+)", line):
+            if said := re.search(r"(?:Liveproof is at|URL:) (\S+)", line):
                 places.put(said[1])
         places.put("")
 
@@ -98,7 +100,7 @@ def served() -> Iterator[Served]:
         url = places.get(timeout=PATIENCE)
         if not url:
             raise RuntimeError(f"The server ended before it said where it is:\n{''.join(lines)}")
-        yield Served(url, lines)
+        yield Served(url, lines, process.pid)
     finally:
         process.terminate()
         process.wait()

@@ -1,0 +1,131 @@
+"""The dashboard's budgets, measured on a real server through a real browser."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+from playwright.sync_api import Browser, Locator, sync_playwright
+from table import Row, budget
+
+from models.catalog import working
+from scripts.visitor import Look, Served, Visitor, launched, served
+
+WARM_UP, MOVES = 3, 20
+MANY = 1000
+LOOK = Look(1440, 900, "light")
+EMPTY = """
+import streamlit as st
+st.title("Empty")
+st.text(f"at {st.slider('One', 0, 1000, 10, key='one')}")
+"""
+
+
+def rows(*, long: bool) -> list[Row]:
+    """Every budget of a page; ``long`` adds the memory after 1,000 reruns."""
+    with sync_playwright() as playwright:
+        browser = launched(playwright)
+        with _empty() as place:
+            empty, _ = _slider(browser, place, "")
+        with served() as place:
+            found = _first_elements(browser, place)
+            for demo in working():
+                cost, redraw = _slider(browser, place, demo.slug)
+                found.append(
+                    budget(
+                        f"{demo.title}: server CPU of a slider move beyond an empty page's "
+                        f"{empty:.0f} ms",
+                        cost - empty,
+                        60.0,
+                        "ms",
+                    )
+                )
+                found.append(budget(f"{demo.title}: redraw after it", redraw, 0.4, "s"))
+            if long:
+                found.append(_memory(browser, place))
+    return found
+
+
+@contextlib.contextmanager
+def _empty() -> Iterator[Served]:
+    """Serve a page with one slider, by the same means."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "empty.py"
+        script.write_text(EMPTY)
+        with served(script) as place:
+            yield place
+
+
+def _first_elements(browser: Browser, place: Served) -> list[Row]:
+    found = []
+    for page in ("", "claims", *(demo.slug for demo in working())):
+        times = []
+        for _ in range(4):
+            context = LOOK.context(browser)
+            tab = context.new_page()
+            start = time.perf_counter()
+            tab.goto(f"{place.url}/{page}")
+            tab.wait_for_selector('[data-testid="stMain"] h1')
+            times.append(time.perf_counter() - start)
+            context.close()
+        # The first visit of the process warms it up.
+        name = f"first element of /{page}, warm process"
+        found.append(budget(name, statistics.median(times[1:]), 1.5, "s"))
+    return found
+
+
+def _slider(browser: Browser, place: Served, page: str) -> tuple[float, float]:
+    """Server CPU in ms and seconds until the page is drawn again, per move of its first slider."""
+    context = LOOK.context(browser)
+    visitor = Visitor(context.new_page())
+    visitor.open(f"{place.url}/{page}")
+    thumb = _one_thumb(visitor)
+    server = psutil.Process(place.pid)
+    waits = []
+    before = server.cpu_times()
+    for move in range(WARM_UP + MOVES):
+        if move == WARM_UP:
+            before = server.cpu_times()
+        start = time.perf_counter()
+        if page:
+            with visitor.rerun():
+                thumb.press("ArrowLeft" if move % 2 else "ArrowRight")
+        else:  # its runs are too short for the browser to mark them
+            thumb.press("ArrowLeft" if move % 2 else "ArrowRight")
+            visitor.page.get_by_text(f"at {10 if move % 2 else 11}").wait_for()
+        waits.append(time.perf_counter() - start)
+    after = server.cpu_times()
+    context.close()
+    spent = after.user + after.system - before.user - before.system
+    return 1000 * spent / MOVES, statistics.median(waits[WARM_UP:])
+
+
+def _one_thumb(visitor: Visitor) -> Locator:
+    """Return the first slider with a single thumb, which is one that can move both ways."""
+    for slider in visitor.page.get_by_test_id("stSlider").all():
+        thumbs = slider.get_by_role("slider")
+        if thumbs.count() == 1:
+            return thumbs
+    raise LookupError(f"{visitor.page.url} has no slider with one thumb.")
+
+
+def _memory(browser: Browser, place: Served) -> Row:
+    context = LOOK.context(browser)
+    visitor = Visitor(context.new_page())
+    visitor.open(f"{place.url}/{working()[0].slug}")
+    thumb = _one_thumb(visitor)
+    server = psutil.Process(place.pid)
+    sizes = []
+    for move in range(MANY):
+        with visitor.rerun():
+            thumb.press("ArrowRight" if move % 2 else "ArrowLeft")
+        if move >= MANY // 2:
+            sizes.append(server.memory_info().rss)
+    context.close()
+    growth = 100 * (max(sizes[-50:]) / max(sizes[:50]) - 1)
+    return budget(f"growth of memory over the last {MANY // 2} of {MANY} reruns", growth, 10.0, "%")
