@@ -299,7 +299,7 @@ DEMOS: tuple[Demo, ...] = (
                 ),
             ),
         ),
-        status="making",
+        status="works",
         grade="A",
         needs=(),
     ),

@@ -23,10 +23,13 @@ def main() -> None:
         "reward": (classifiers.softmax_regression, split.first_half, 3000, 0.5),
         "judge": (classifiers.judge_network, split.second_half, 1500, 0.05),
     }
-    stored, about = {}, {"command": "python scripts/train_digit_classifiers.py", "seed": 0}
+    stored: dict[str, torch.Tensor] = {}
+    about: dict[str, object] = {
+        "command": "python scripts/train_digit_classifiers.py",
+        "seed": 0,
+    }
     for name, (make, half, steps, decay) in plans.items():
-        for trained in classifiers.train_classifier(make, half, steps, decay, 0):
-            pass
+        *_, trained = classifiers.train_classifier(make, half, steps, decay, 0)
         stored |= {f"{name}.{k}": v.contiguous() for k, v in trained.state_dict().items()}
         about[name] = {
             "steps": steps,

@@ -18,12 +18,12 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from models.diffusion.schedules import COSINE  # noqa: E402
-from models.steering import digits  # noqa: E402
-from models.steering.training import TrainConfig, TrainState, denoising_loss, train  # noqa: E402
-from models.torchrun import diffusers, torch  # noqa: E402
+from models.diffusion.schedules import COSINE
+from models.steering import digits
+from models.steering.training import TrainConfig, TrainState, denoising_loss, train
+from models.torchrun import diffusers, torch
 
 CURVE = digits.ASSETS / "digits_unet_loss.csv"
 EVERY = 50  # steps a row of the curve

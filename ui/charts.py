@@ -34,6 +34,7 @@ class Look:
     palette : tuple of ten hex colours, the theme's own
     ink, faint, line : text, secondary text and grid colours
     font_size : base size in pixels; larger in presenter mode
+    paper : colour of the page
     """
 
     palette: tuple[str, ...]
@@ -41,6 +42,7 @@ class Look:
     faint: str
     line: str
     font_size: int = 14
+    paper: str = "#ffffff"
 
     def colour(self, role: Role) -> str:
         """Hex colour of a role."""
@@ -79,7 +81,10 @@ def look(mode: Mode | None = None, *, large: bool = False) -> Look:
 
     colours = st.get_option(f"theme.{chosen}.chartCategoricalColors")
     ink = option("textColor")
-    return Look(tuple(colours), ink, fade(ink, 0.72), option("borderColor"), 18 if large else 14)
+    size = 18 if large else 14
+    return Look(
+        tuple(colours), ink, fade(ink, 0.72), option("borderColor"), size, option("backgroundColor")
+    )
 
 
 class Sketch:
@@ -95,9 +100,10 @@ class Sketch:
     ) -> None:
         self.look = look
         self.traces: list[dict[str, Any]] = []
+        self.frames: list[dict[str, Any]] = []
         font = {"size": look.font_size, "color": look.ink}
         self.layout: dict[str, Any] = {
-            "height": height,
+            "height": round(height * look.font_size / 14),  # taller where the type is larger
             "margin": {"l": 8, "r": 8, "t": 28, "b": 8},
             "font": font,
             "showlegend": False,
@@ -137,7 +143,7 @@ class Sketch:
             font = {"size": self.look.font_size, "color": self.look.faint}
             axis["title"] = {"text": title, "font": font}
 
-    def add(self, kind: Literal["scatter", "bar"], panel: int = 0, **trace: Any) -> None:
+    def add(self, kind: Literal["scatter", "bar", "heatmap"], panel: int = 0, **trace: Any) -> None:
         """Add a trace to a panel."""
         suffix = self._suffix(panel)
         self.traces.append({"type": kind, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}", **trace})
@@ -181,9 +187,65 @@ class Sketch:
             {"text": text, "x": x, "y": y, "showarrow": False, **where, **more}
         )
 
+    def play(self, frames: Sequence[dict[str, Any]], *, unit: str, milliseconds: int) -> None:
+        """Let the browser play frames without the server: a button and a slider under the chart.
+
+        Parameters
+        ----------
+        frames : Plotly frames with different names, the last of which is the figure as it stands
+        unit : what the slider counts, written before a frame's name
+        milliseconds : time each frame is shown
+        """
+        self.frames = list(frames)
+        step = {"mode": "immediate", "transition": {"duration": 0}}
+        go_on = {"frame": {"duration": milliseconds, "redraw": True}, "fromcurrent": True, **step}
+        jump = {"frame": {"duration": 0, "redraw": True}, **step}
+        small = {"size": self.look.font_size - 2, "color": self.look.ink}
+        button: dict[str, Any] = {
+            "method": "animate",
+            "label": "\u25b6 Play",
+            "args": [None, go_on],
+        }
+        button["args2"] = [[None], jump]
+        self.layout["updatemenus"] = [
+            {
+                "type": "buttons",
+                "showactive": False,
+                "buttons": [button],
+                "x": 0,
+                "xanchor": "left",
+                "y": 0,
+                "yanchor": "top",
+                "pad": {"t": 52, "r": 8},
+                "bgcolor": self.look.paper,
+                "bordercolor": self.look.line,
+                "font": small,
+            }
+        ]
+        self.layout["sliders"] = [
+            {
+                "active": len(self.frames) - 1,
+                "x": 0.12,
+                "len": 0.88,
+                "y": 0,
+                "pad": {"t": 40, "b": 0},
+                "ticklen": 0,
+                "minorticklen": 0,
+                "bgcolor": self.look.line,
+                "bordercolor": self.look.line,
+                "currentvalue": {"prefix": f"{unit} ", "font": small, "xanchor": "right"},
+                "font": {"size": 1, "color": "rgba(0,0,0,0)"},
+                "steps": [
+                    {"method": "animate", "label": frame["name"], "args": [[frame["name"]], jump]}
+                    for frame in self.frames
+                ],
+            }
+        ]
+
     def figure(self) -> go.Figure:
         """Return the Plotly figure."""
-        return go.Figure({"data": self.traces, "layout": self.layout}, _validate=False)
+        made = {"data": self.traces, "layout": self.layout, "frames": self.frames}
+        return go.Figure(made, _validate=False)
 
 
 def number(value: float) -> str:

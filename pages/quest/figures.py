@@ -86,7 +86,9 @@ def intervals(
         sketch.note(f"truth {number(truth)}", x=truth, y=1.0, yref="paper", yanchor="bottom")
     ends = [v for a in answers.values() for v in (a.estimate, a.low, a.high) if math.isfinite(v)]
     sketch.axis("x", title=unit, range=list(span or padded(ends)))
-    sketch.axis("y", range=[-0.6, len(names) - 0.2], tickfont={"color": look.ink, "size": look.font_size})
+    sketch.axis(
+        "y", range=[-0.6, len(names) - 0.2], tickfont={"color": look.ink, "size": look.font_size}
+    )
     ours, labels = answers["QuEst"], answers["Labels only"]
     alt = f"Intervals of {len(names)} methods. QuEst: {number(ours.estimate)}"
     if math.isfinite(ours.low):

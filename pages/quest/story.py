@@ -193,7 +193,11 @@ LIMITS = """
 - Draws come from a finite population without replacement, and the formula has no finite-population
   term: with many of its rows labelled, coverage is a little higher than promised.
 - The paper names no density estimator for single quantiles and no frequencies for QuEst-Opt's
-  basis; ours are documented in the code.
+  basis; ours are documented in the code. With our reading of both, QuEst-Opt's gain did not
+  reproduce: see its claim above.
+- Two oddities in the paper's own figures (read off Figures 2 and 6): at n = 1000 QuEst covers more
+  often than promised, for which the finite pool is a partial reason; and on OpinionQA its interval
+  is then wider than that of labels alone (.305 against .275), which the formula above excludes.
 - Negative step weights (differences of segments) are an extension, not the paper's.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from models.quest.calibrated import METHOD as CALIBRATED
 from models.quest.draws import Draw
 from models.quest.study import Analysis, MethodSummary
 from ui.charts import number
@@ -79,7 +80,12 @@ def repeated(rows: tuple[MethodSummary, ...], alpha: float) -> str:
         f"({ours.coverage_low:.1%} to {ours.coverage_high:.1%}), {verdict} {1 - alpha:.0%}; its "
         f"mean error was {_change(ours.error / labels.error)} that of labels alone."
     )
-    return text + (f" {ours.refused} draws gave no interval." if ours.refused else "")
+    if ours.refused:
+        text += f" {ours.refused} draws gave no interval."
+    calibrated = next((row for row in rows if row.method == CALIBRATED), None)
+    if calibrated is not None and math.isfinite(calibrated.coverage):
+        text += f" The calibrated interval covered {calibrated.coverage:.1%}."
+    return text
 
 
 def _change(ratio: float) -> str:

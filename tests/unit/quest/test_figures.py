@@ -97,6 +97,14 @@ def test_repeated_draws_are_drawn_and_said_with_their_numbers() -> None:
     assert f"{abs(1 - ours.error / labels.error):.0%} " in said
 
 
+def test_the_calibrated_coverage_is_said_where_it_was_measured() -> None:
+    rows = [trial(np.random.default_rng(s), DRAW, Question(MIDDLE), calibrate=True) for s in (0, 1)]
+    found = summarise_trials(np.stack(rows), DRAW.truth(MIDDLE))
+    coverage = next(row for row in found if row.method == "QuEst, calibrated").coverage
+    assert f"The calibrated interval covered {coverage:.1%}." in texts.repeated(found, 0.1)
+    assert "calibrated" not in texts.repeated(summary(4), 0.1)
+
+
 def test_error_and_width_against_n_hold_one_point_a_size() -> None:
     table = [summary(8, replace(DRAW, n=n)) for n in (50, 100)]
     figure = valid(figures.against_n([50, 100], table, LOOK, "dollars"))
