@@ -93,7 +93,10 @@ def test_the_tour_can_be_walked_and_left_by_keyboard_alone(visitor: Visitor, slu
         visitor.page.keyboard.press("Enter")
     onward = widget(visitor, f"{slug}_tour_next").get_by_role("button")
     for number, step in enumerate(story(slug).tour, start=1):
-        assert visitor.page.get_by_text(f"{number} of {len(story(slug).tour)}. {step.title}").count() == 1
+        assert (
+            visitor.page.get_by_text(f"{number} of {len(story(slug).tour)}. {step.title}").count()
+            == 1
+        )
         assert f"tour={number}" in visitor.page.url
         tab_to(visitor, onward)
         with visitor.rerun():

@@ -1,0 +1,1 @@
+"""Diffusion models behind one interface: schedules, exact mixtures, networks, noise, sampling."""

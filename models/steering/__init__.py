@@ -1,0 +1,1 @@
+"""Steering a finished diffusion model: Feynman-Kac particles and direct noise optimisation."""
