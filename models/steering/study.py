@@ -133,9 +133,9 @@ def digit_race(rng: np.random.Generator, k: int, lam: float, digit: int) -> Floa
     return np.array([*(end.rewards.max() for end in ends), ends[1].rewards[0]])
 
 
-def digit_strokes(rng: np.random.Generator, k: int, lam: float) -> Float:
-    """Mean reward for thin strokes, which has no gradient: steering, and the model itself."""
-    seed, reward = _seed(rng), image_reward("thin strokes")
+def digit_unsmooth(rng: np.random.Generator, name: str, k: int, lam: float) -> Float:
+    """Mean of a reward that has no gradient: steering, and the model itself."""
+    seed, reward = _seed(rng), image_reward(name)
     pair: tuple[Method, Method] = ("steering", "base")
     ends = [_finish(digit_denoiser(), reward, m, steered(lam), k, seed) for m in pair]
     return np.array([end.mean_reward for end in ends])

@@ -109,7 +109,7 @@ def wealth_text(log_wealth: float) -> str:
 
 def _play(sketch: Sketch, run: Run, heads: Sequence[dict[str, Any]], end: int) -> None:
     """Run the heads along their tracks behind a curtain over what is to come."""
-    place = len(sketch.traces) - 1
+    place, edge = len(sketch.traces) - 1, 0.01 * end  # room for the heads
     curtain = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 0}}
     curtain |= {"x1": 1.02 * end, "fillcolor": sketch.look.paper, "layer": "above"}
     sketch.play(
@@ -118,7 +118,7 @@ def _play(sketch: Sketch, run: Run, heads: Sequence[dict[str, Any]], end: int) -
                 "name": f"{at:,}",
                 "data": [head],
                 "traces": [place],
-                "layout": {"shapes": [curtain | {"x0": at}] if at < run.trace.spent else []},
+                "layout": {"shapes": [curtain | {"x0": at + edge}] if at < run.trace.spent else []},
             }
             for at, head in zip(_moments(run.trace.spent), heads, strict=True)
         ],

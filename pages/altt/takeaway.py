@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -29,8 +30,8 @@ UNUSED = {
 IMPORTS = (
     "from models.altt.config import Config",
     "from models.altt.race import run",
-    "from models.betting import Bet",
 )
+BET = "from models.betting import Bet"
 
 
 def build(
@@ -79,6 +80,7 @@ def build(
 def snippet(settings: Settings, run: Run, upload: Upload | None) -> str:
     """Return the Python lines that print the largest log-wealth, the tests and the certified."""
     imports, made = _source(settings, upload)
+    config = _call(run.config)
     if settings.source == "feed":
         return "\n".join(
             [
@@ -93,15 +95,26 @@ def snippet(settings: Settings, run: Run, upload: Upload | None) -> str:
         [
             *(["import pandas as pd"] if "pd." in made else []),
             "import numpy as np",
-            *sorted([*IMPORTS, *imports]),
+            *sorted([*IMPORTS, *imports, *([BET] if "Bet(" in config else [])]),
             "",
             made,
-            f"config = {run.config!r}",
+            f"config = {config}",
             f"for state in run(config, source, np.random.default_rng({settings.seed})):",
             "    pass",
             *_PRINT,
         ]
     )
+
+
+def _call(value: Any) -> str:
+    """Return the call that makes a record, without what it leaves at the default."""
+    given = []
+    for item in fields(value):
+        held = getattr(value, item.name)
+        usual = item.default if item.default_factory is MISSING else item.default_factory()
+        if held != usual:
+            given.append(f"{item.name}={_call(held) if is_dataclass(held) else repr(held)}")
+    return f"{type(value).__name__}({', '.join(given)})"
 
 
 _PRINT = ("print(round(float(state.log_wealth.max()), 6), state.spent, *state.certified_ids)",)
@@ -171,6 +184,6 @@ def certificate(
                 icon=":material/verified:" if name != "log.csv" else ":material/download:",
                 on_click="ignore",
             )
-    st.code(VERIFY, language="bash")
+    st.code(VERIFY, language="bash", wrap_lines=True)
     if settings.source in OWN:
         st.caption("A certificate vouches for the arithmetic, not for where the losses came from.")

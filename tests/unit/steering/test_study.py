@@ -25,7 +25,7 @@ def once(name: str, *arguments: object) -> np.ndarray:
         ("plane_correlations", (8,), 4),
         ("plane_truth", (4, 3.0), 2),
         ("digit_race", (2, 2.0, 3), 3),
-        ("digit_strokes", (2, 3.0), 2),
+        ("digit_unsmooth", ("thin strokes", 2, 3.0), 2),
         ("dno_against_best", (2, 2, 1.0), 2),
         ("dno_noises", (2, 2), 2),
         ("dno_regularised", (2, 2), 6),
