@@ -22,7 +22,7 @@ from models.steering.config import SPARSE, FKConfig
 from models.steering.digits import NO_CLASS, load_unet
 from models.steering.distances import diversity, mmd2, spearman
 from models.steering.dno import DNOConfig, DNOState, run_dno
-from models.steering.image_rewards import image_reward
+from models.steering.image_rewards import RewardName, image_reward
 from models.steering.methods import Method, Outcome, finish, run_method
 from models.steering.playground import Playground, default_mixture, plane_reward
 from models.steering.potentials import Potential
@@ -133,7 +133,7 @@ def digit_race(rng: np.random.Generator, k: int, lam: float, digit: int) -> Floa
     return np.array([*(end.rewards.max() for end in ends), ends[1].rewards[0]])
 
 
-def digit_unsmooth(rng: np.random.Generator, name: str, k: int, lam: float) -> Float:
+def digit_unsmooth(rng: np.random.Generator, name: RewardName, k: int, lam: float) -> Float:
     """Mean of a reward that has no gradient: steering, and the model itself."""
     seed, reward = _seed(rng), image_reward(name)
     pair: tuple[Method, Method] = ("steering", "base")

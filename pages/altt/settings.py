@@ -103,11 +103,13 @@ def draw_controls(controls: Controls, *, released: bool) -> Settings:
         "A setting is reliable if its expected loss is at most alpha. A lower target needs more "
         "tests, and the lines climb more slowly.",
     )
-    delta = controls.segments(
+    delta = controls.slider(
         "delta",
         "Error level delta",
-        [0.05, 0.1, 0.2],
+        0.01,
+        0.5,
         0.1,
+        0.01,
         "How often the promise may fail. A smaller delta raises the bar that a line must reach.",
     )
     control = controls.choice(
@@ -176,7 +178,7 @@ def draw_controls(controls: Controls, *, released: bool) -> Settings:
         risks=risks,
         names=names,
         alpha=round(float(alpha), 2),
-        delta=float(delta),
+        delta=round(float(delta), 2),
         control=control,
         acquisition=acquisition,
         epsilon=round(float(epsilon), 2),

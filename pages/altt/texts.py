@@ -54,13 +54,14 @@ def _compared(run: Run) -> str:
     assert run.flat is not None
     goal, end = int(run.flat.right[-1]), run.flat.spent
     proper = " and ".join(f"{int(mask.sum())} by {name}" for name, mask in run.ltt.items())
+    rightly = "" if run.risks is None else "rightly "
     beside = f" With proper p-values LTT certifies {proper} there."
     if goal == 0:
-        return f"Tested in turn, none is rightly certified after {end:,} tests.{beside}"
+        return f"Tested in turn, none is {rightly}certified after {end:,} tests.{beside}"
     at = run.trace.rounds_to(goal)
     if at is None:
         return (
-            f"LTT, which tests in turn and looks once, ends with {goal} rightly certified after "
+            f"LTT, which tests in turn and looks once, ends with {goal} {rightly}certified after "
             f"{end:,} tests; this run did not reach that.{beside}"
         )
     return (
@@ -78,7 +79,8 @@ def _judged(run: Run) -> str:
         return f"{truth}, so {'each certificate is false' if wrong else 'that is right'}."
     right = f"{wrong} of the certified {'is' if wrong == 1 else 'are'} false" if wrong else ""
     right = right or "no certificate is false"
-    return f"In truth {int(good.sum())} are reliable: {right}, {missed or 'none'} not found yet."
+    found = f"{missed} not found yet" if missed else "and all of them are found"
+    return f"In truth {int(good.sum())} of all are reliable: {right}, {found}."
 
 
 def saved(run: Run) -> tuple[str, str, str]:

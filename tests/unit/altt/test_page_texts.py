@@ -34,7 +34,7 @@ def test_what_you_see_counts_the_certified_and_compares_with_ltt(mixed: Run) -> 
     assert f"After 2,000 tests (the budget is spent) {int(mixed.certified.sum())} of the 20" in said
     assert f"ends with {goal} after 2,000 tests; aLTT had as many after {at:,}" in said
     assert f"{2000 / at:.1f} times fewer" in said
-    assert "In truth 5 are reliable" in said
+    assert "In truth 5 of all are reliable" in said
     assert texts.saved(mixed)[1] == f"{at:,} of 2,000 tests"
 
 
