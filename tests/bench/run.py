@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 import dashboard
 import numpy as np
 import peers
+import testing
 from table import Row, show
 
 
@@ -33,7 +34,7 @@ def main() -> int:
     )
     rows: list[Row] = []
     if asked.only != "dashboard":
-        rows += peers.rows()
+        rows += peers.rows() + testing.rows()
     if asked.only != "peers":
         rows += dashboard.rows(long=asked.long)
     print(show(rows))
