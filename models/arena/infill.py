@@ -68,6 +68,22 @@ def prompt(prefix: str, suffix: str, order: Order = "PSM") -> Prompt:
     return Prompt(_SYSTEM, "\n\n".join([*parts, _shown(prefix, suffix, order)]))
 
 
+def turns(prefix: str, suffix: str, order: Order = "PSM") -> list[tuple[str, str]]:
+    """Ask the same as a conversation, (role, text): the examples are turns that were answered.
+
+    The last turn, the assistant's, is begun with a start tag and the last line before the cursor
+    that is not blank. A small model needs that, for otherwise it writes tags for ever.
+    """
+    check_choice(order, Order, "order")
+    said = [("system", _SYSTEM)]
+    for before, after, answer in EXAMPLES:
+        said += [("user", _shown(before, after, order))]
+        said += [("assistant", f"<CODE>\n{answer}\n</CODE>")]
+    above = len(prefix.rstrip())
+    begun = START_TAGS[0] + prefix[prefix.rfind("\n", 0, above) + 1 :]
+    return [*said, ("user", _shown(prefix, suffix, order)), ("assistant", begun)]
+
+
 def _shown(prefix: str, suffix: str, order: Order) -> str:
     if order == "mask":
         return f"{prefix}{MASK}{suffix}"
