@@ -100,7 +100,7 @@ DEMOS: tuple[Demo, ...] = (
                 reported="",
             ),
         ),
-        status="making",
+        status="works",
         grade="A/B",
         needs=("torch", "diffusers"),
     ),

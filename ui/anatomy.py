@@ -141,8 +141,9 @@ def _header(demo: Demo, story: Story, *, touring: bool) -> Any:
     reported, measured, third = st.columns([1.1, 1.1, 0.8], gap="small")
     with reported.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("The papers say" if len(demo.papers) > 1 else "The paper says")
-        for paper in demo.papers:
-            st.markdown(f"**{paper.reported or 'no single number'}**")
+        told = [paper.reported for paper in demo.papers if paper.reported]
+        for reported_figure in told or ["no single number"]:
+            st.markdown(f"**{reported_figure}**")
         st.caption(story.scaled_down)
     with measured.container(border=True, height="stretch", gap="xsmall"):
         ledger.headline_card(demo.slug)

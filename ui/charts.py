@@ -127,7 +127,14 @@ class Sketch:
                 }
             self.layout[f"xaxis{suffix}"]["domain"] = [start, min(1.0, start + width)]
             if title:
-                self.note(title, x=start + width / 2, y=1.0, paper=True, yanchor="bottom")
+                self.note(
+                    title,
+                    x=start + width / 2,
+                    y=1.0,
+                    paper=True,
+                    yanchor="bottom",
+                    xanchor="center",
+                )
 
     @staticmethod
     def _suffix(panel: int) -> str:
@@ -143,7 +150,9 @@ class Sketch:
             font = {"size": self.look.font_size, "color": self.look.faint}
             axis["title"] = {"text": title, "font": font}
 
-    def add(self, kind: Literal["scatter", "bar", "heatmap"], panel: int = 0, **trace: Any) -> None:
+    def add(
+        self, kind: Literal["scatter", "bar", "heatmap", "contour"], panel: int = 0, **trace: Any
+    ) -> None:
         """Add a trace to a panel."""
         suffix = self._suffix(panel)
         self.traces.append({"type": kind, "xaxis": f"x{suffix}", "yaxis": f"y{suffix}", **trace})

@@ -107,7 +107,7 @@ CLAIMS = (
         FK,
         "ImageReward 0.90 steered, 0.74 best of 4, Stable Diffusion 1.5",
         _paired("plane_race", (16, 3.0, 0.2), _RACE, quick=200, full=2000),
-        unit="reward",
+        unit="more reward",
         kind="reported about",
         headline=True,
     ),

@@ -110,14 +110,21 @@ def load_unet() -> Any:
     Raises
     ------
     ValueError
-        If its files are missing: it can then be trained anew.
+        If its files are missing or damaged: it can then be trained anew.
     """
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     if not (WEIGHTS.exists() and CONFIG.exists()):
         raise ValueError(f"The trained network {WEIGHTS.name} is missing: train it first.")
-    about = json.loads(CONFIG.read_text(encoding="utf-8"))
-    shape = about["unet"]
-    unet = build_unet(UNetConfig(**(shape | {"channels": tuple(shape["channels"])})), 0)
-    unet.load_state_dict({k: v.float() for k, v in load_file(WEIGHTS).items()})
+    try:
+        about = json.loads(CONFIG.read_text(encoding="utf-8"))
+        shape = about["unet"]
+        unet = build_unet(UNetConfig(**(shape | {"channels": tuple(shape["channels"])})), 0)
+        unet.load_state_dict({k: v.float() for k, v in load_file(WEIGHTS).items()})
+    except (SafetensorError, RuntimeError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"The trained network {WEIGHTS.name} is damaged or does not fit its description: "
+            "train it anew, or restore the file."
+        ) from error
     return unet.to(device()).eval().requires_grad_(False)
