@@ -54,7 +54,7 @@ claims: $(VENV)/.installed ## measure every paper's claims; write assets/claims.
 	$(PY) scripts/readme_table.py
 
 thumbnails: $(VENV)/.installed chromium ## draw the home page's pictures again
-	CHROMIUM="$(CHROMIUM)" $(PY) scripts/thumbnails.py
+	CHROMIUM="$(CHROMIUM)" $(PY) -m scripts.thumbnails
 
 clean: ## remove the environments and caches that these commands made
 	rm -rf $(VENV) $(BENCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis

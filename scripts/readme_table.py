@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from models.catalog import working  # noqa: E402
-from models.claims import read_ledger  # noqa: E402
+from models.claims import claims_of, read_ledger  # noqa: E402
 
 OPEN, CLOSE = "<!-- papers:", "<!-- /papers -->"
 
@@ -22,13 +22,20 @@ def table() -> str:
         "|---|---|---|---|---|",
     ]
     for demo in working():
-        entry = next((e for e in ledger.values() if e.slug == demo.slug and e.headline), None)
-        measured, verdict = "not measured yet", ""
-        if entry is not None:
-            m = entry.measurement
-            measured = f"{m.value:.3g} {entry.unit} ({m.low:.3g} to {m.high:.3g})"
-            verdict = m.verdict
-        for paper in demo.papers:
+        claims = claims_of(demo.slug)
+        for number, paper in enumerate(demo.papers):
+            # The headline is the first paper's; another one's first claim names it as its source.
+            wanted = [claim.headline and not number for claim in claims]
+            if number:
+                name = paper.authors.split(",")[0]
+                wanted = [claim.source.startswith(name) for claim in claims]
+            chosen = next((c for c, yes in zip(claims, wanted, strict=True) if yes), None)
+            entry = None if chosen is None else ledger.get(f"{demo.slug}/{chosen.id}")
+            measured, verdict = "not measured yet", ""
+            if entry is not None:
+                m = entry.measurement
+                measured = f"{m.value:.3g} {entry.unit} ({m.low:.3g} to {m.high:.3g})"
+                verdict = m.verdict
             lines.append(
                 f"| [{demo.title}](pages/{demo.slug}/): {paper.title} ({paper.venue}) | "
                 f"{paper.claim} | {paper.reported or 'no single number'} | {measured} | {verdict} |"

@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 import dashboard
+import diffusion
 import numpy as np
 import peers
 import testing
@@ -34,7 +35,7 @@ def main() -> int:
     )
     rows: list[Row] = []
     if asked.only != "dashboard":
-        rows += peers.rows() + testing.rows()
+        rows += peers.rows() + testing.rows() + diffusion.rows()
     if asked.only != "peers":
         rows += dashboard.rows(long=asked.long)
     print(show(rows))
