@@ -197,6 +197,9 @@ def failures() -> pd.DataFrame:
                 + np.mean([r.row("steering").best - r.row("best of n").best for r in runs]),
                 "distinct": np.mean([len(np.unique(e.samples.numpy(), axis=0)) for e in ends]),
                 "spread": np.mean([diversity(e.samples) for e in ends]),
+                "share_gap": np.mean(
+                    [r.row("importance").share_gap - r.row("steering").share_gap for r in runs]
+                ),
                 "distance_ratio": np.mean([r.row("steering").mmd2 for r in runs])
                 / np.mean([r.row("importance").mmd2 for r in runs]),
             }

@@ -45,7 +45,7 @@ def particles(run: Race, look: Look, *, play: bool = True) -> Picture:
     sketch = Sketch(
         look,
         430 if play else 380,
-        panels=("FK steering", "Plain samples, weighted at the end"),
+        panels=("FK steering", "Plain, weighted"),
     )
     x, y, p = density(run.place)
     sides: tuple[tuple[Role, tuple[FKState, ...], Float], ...] = (

@@ -156,7 +156,7 @@ def when_it_fails(controls: Controls, settings: Settings) -> None:
     st.markdown(
         "Three ways to spoil it, each over 40 runs with 16 particles: **no fresh noise**, so that "
         "copies stay copies; **greedy potentials**, which narrow the particles; and **a common "
-        "target**, where there is nothing to gain."
+        "target**, where there is less to gain."
     )
     found = compute.failures()
     st.dataframe(
@@ -168,13 +168,15 @@ def when_it_fails(controls: Controls, settings: Settings) -> None:
             "best_gain": st.column_config.NumberColumn("Best minus best of 16", format="%.2f"),
             "distinct": st.column_config.NumberColumn("Different of 16", format="%.1f"),
             "spread": st.column_config.NumberColumn("Spread", format="%.2f"),
+            "share_gap": st.column_config.NumberColumn("Shares: gain", format="%.3f"),
             "distance_ratio": st.column_config.NumberColumn("MMD² ratio", format="%.2f"),
         },
     )
     st.caption(
         "Best: highest reward of 16 steered particles minus that of 16 plain samples. Different: "
-        "distinct points among them. Spread: mean distance of two. Ratio: squared distance from "
-        "the target over that of weighted plain samples; below 1 steering is nearer."
+        "distinct points among them. Spread: mean distance of two. Shares: how much nearer the "
+        "groups' shares are to the target's than those of weighted plain samples. Ratio: squared "
+        "distance from the target over that of weighted plain samples; below 1 steering is nearer."
     )
     if settings.eta == 0:
         st.caption("η stands at 0 above: the picture shows the first of these.")

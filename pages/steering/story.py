@@ -70,8 +70,8 @@ PRESETS = (
     ),
     Preset(
         "A mild target",
-        "λ = 1: the target is common. Plain samples with weights do as well; steering gains "
-        "nothing here.",
+        "λ = 1: the target is common among plain samples. Steering gains much less here, and "
+        "fills the groups hardly better than weights at the end do.",
         _PLAIN | {"reward": "linear", "lam": 1.0},
     ),
     Preset(
@@ -113,8 +113,9 @@ TOUR = (
     ),
     Step(
         "When the target is common",
-        "At λ = 1 a fifth of the weight is already there. Weighted plain samples reach the target "
-        "too, and the table below shows no gain from steering.",
+        "At λ = 1 many plain samples lie in the target already, and weights at the end bring them "
+        "near to it. How much steering still gains, over many runs, is under “Against k” and "
+        "“When it fails”.",
         _START | {"lam": 1.0},
     ),
     Step(

@@ -53,8 +53,8 @@ def what_you_see(run: Race) -> list[str]:
     )
     if run.place.lam and run.place.lam <= 1.0:
         sentences.append(
-            "The target is common here, so there is little that steering could gain: a rarer one "
-            "(larger λ) shows its use."
+            "The target is common here, so that steering can gain less than at a larger λ; "
+            "“Against k” measures how much."
         )
     return sentences
 
