@@ -168,6 +168,10 @@ class Visitor:
         self._await(f"() => window.finishedRuns > {runs}")
         self._await(DRAWN)
 
+    def wait(self) -> None:
+        """Wait until the page is drawn."""
+        self._await(DRAWN)
+
     def _await(self, condition: str) -> None:
         try:
             self.page.wait_for_function(condition)

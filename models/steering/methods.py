@@ -141,11 +141,15 @@ def equal_cost(method: Method, k: int, grid: Grid) -> int:
     Raises
     ------
     ValueError
-        If not even one particle fits.
+        If not even one particle fits, or guidance has no step to guide.
     """
     if method != "guidance":
         return k
     noisy = sum(1 for sigma in grid.sigma if sigma)
+    if not noisy:
+        raise ValueError(
+            "With η = 0 no step adds noise, and only steps that do are guided: choose η above 0."
+        )
     each = noisy * CALLS_PER_STEP + grid.steps - noisy
     if (n := k * grid.steps // each) < 1:
         raise ValueError(

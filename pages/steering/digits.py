@@ -103,6 +103,9 @@ def _pictures(controls: Controls, settings: DigitSettings, denoiser: Denoiser) -
     if "guidance" in methods and not reward.differentiable:
         st.caption("Gradient guidance is left out: this reward has no gradient.")
         methods = tuple(m for m in methods if m != "guidance")
+    if "guidance" in methods and settings.eta == 0:
+        st.caption("Gradient guidance is left out: with η = 0 it has no step to guide.")
+        methods = tuple(m for m in methods if m != "guidance")
     if not methods:
         st.info("Choose at least one method.")
         return

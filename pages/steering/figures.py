@@ -64,7 +64,7 @@ def particles(run: Race, look: Look, *, play: bool = True) -> Picture:
             )  # fmt: skip
         heads.append(_heads(states, weights, look, role))
         sketch.add("scatter", panel, mode="markers", showlegend=False, **heads[-1][-1])
-        sketch.axis("x", panel, range=[left, right], title="first coordinate")
+        sketch.axis("x", panel, range=[left, right])
         sketch.axis("y", panel, range=[bottom, top], title="" if panel else "second coordinate")
     if play:
         places = [len(LEVELS), 2 * len(LEVELS) + 1]

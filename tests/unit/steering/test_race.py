@@ -72,6 +72,12 @@ def test_a_reward_without_a_gradient_leaves_guidance_out():
     assert "no gradient" in found.refusals["guidance"]
 
 
+def test_without_noise_there_is_no_step_to_guide(place):
+    found = race(place, make_grid(steps=10, eta=0.0), steered_for(10), 8, seed=0)
+    assert "no step adds noise" in found.refusals["guidance"]
+    assert "guidance" not in found.outcomes
+
+
 def steered_for(steps: int):
     return FKConfig(lam=2.0, first=1, final=steps - 3, every=2)
 
