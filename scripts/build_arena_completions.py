@@ -30,7 +30,7 @@ from models.arena import completions
 from models.arena.contestants import corpus, roster
 from models.arena.infill import Order
 from models.arena.postprocess import faithful
-from models.arena.strict import strict, well_formed
+from models.arena.strict import indent, strict, well_formed
 from models.arena.tasks import TASKS, Task
 
 SAMPLES = 2  # of contestants that draw
@@ -142,8 +142,7 @@ def cases() -> list[tuple[str, str]]:
         lines = text.split("\n")
         at = source.randrange(2, len(lines) - 1)
         stop = min(len(lines), at + source.randint(1, 3))
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        prefix = "\n".join([*lines[:at], indent])
+        prefix = "\n".join([*lines[:at], indent(lines[at])])
         suffix = "\n" + "\n".join(lines[stop:]) if stop < len(lines) else ""
         if lines[at].strip():
             found.append((prefix, suffix))

@@ -59,21 +59,21 @@ def _continue_after(answer: str, prefix: str) -> str:
     repeated = _repeated_lines(before, lines)
     start = current.lstrip()
     if repeated is None and not start:
-        return _aligned(lines, current, _indent(lines[0]), lines[0])
+        return _aligned(lines, current, indent(lines[0]), lines[0])
     skip = repeated or 0
     if not start:
         above = [line for line in before if line.strip()][-skip:]
-        lost = len(_indent(above[0])) - len(_indent(lines[0]))
+        lost = len(indent(above[0])) - len(indent(lines[0]))
         rest = lines[skip:]
         if not rest:
             return ""
         if lost > 0:
             rest = [_moved(line, lost) for line in rest]
-        return _aligned(rest, current, _indent(rest[0]), rest[0])
+        return _aligned(rest, current, indent(rest[0]), rest[0])
     for here in (skip, 0):
         if here < len(lines) and lines[here].lstrip().startswith(start):
             first = lines[here].lstrip()[len(start) :]
-            return _aligned([first, *lines[here + 1 :]], current, _indent(lines[here]), first)
+            return _aligned([first, *lines[here + 1 :]], current, indent(lines[here]), first)
     taken = _partial(current, lines[0])
     return "\n".join([lines[0][taken:], *lines[1:]])
 
@@ -94,9 +94,9 @@ def _aligned(lines: list[str], current: str, own: str, first: str) -> str:
     ``own`` is the indentation that the answer gave to the cursor's line. If some line below stands
     further left than the cursor's line, the answer counted from the left margin.
     """
-    wanted, below = _indent(current), lines[1:]
+    wanted, below = indent(current), lines[1:]
     lost = len(wanted) - len(own)
-    if lost > 0 and any(line.strip() and len(_indent(line)) < len(wanted) for line in below):
+    if lost > 0 and any(line.strip() and len(indent(line)) < len(wanted) for line in below):
         below = [_moved(line, lost) for line in below]
     if not current.strip():
         first = first.removeprefix(wanted) if first.startswith(wanted) else first.lstrip()
@@ -174,7 +174,8 @@ def _balance(text: str) -> int:
     return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
-def _indent(line: str) -> str:
+def indent(line: str) -> str:
+    """Return the blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
 
 

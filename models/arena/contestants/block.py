@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from models.arena.strict import indent
+
 
 def block(text: str, prefix: str, suffix: str) -> str:
     r"""Return the part of a continuation that belongs at the cursor.
@@ -15,7 +17,7 @@ def block(text: str, prefix: str, suffix: str) -> str:
     'return 1'
     """
     here = prefix.rpartition("\n")[2]
-    indent = len(here) - len(here.lstrip())
+    depth = len(indent(here))
     rest, *after = suffix.split("\n")
     first, *lines = text.split("\n")
     if rest.strip():
@@ -23,7 +25,7 @@ def block(text: str, prefix: str, suffix: str) -> str:
     following = next((line.strip() for line in after if line.strip()), None)
     kept = [first]
     for line in lines:
-        if line.strip() and (len(line) - len(line.lstrip()) < indent or line.strip() == following):
+        if line.strip() and (len(indent(line)) < depth or line.strip() == following):
             break
         kept.append(line)
     return "\n".join(kept).rstrip()

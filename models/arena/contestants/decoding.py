@@ -38,6 +38,12 @@ def check_decoding(decoding: Decoding) -> None:
         raise ValueError(f"The most tokens are {decoding.most_tokens}, but must be at least 1.")
 
 
+def without_blanks(text: str) -> tuple[str, bytes]:
+    """Split a prompt's text from the blanks at its end, which ``generate`` is given to heal."""
+    start = text.rstrip()
+    return start, text[len(start) :].encode()
+
+
 def generate(
     model: Llama,
     bpe: ByteBpe,

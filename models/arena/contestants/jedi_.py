@@ -7,6 +7,8 @@ Needs the package ``jedi``, which only the building of the table installs.
 
 from __future__ import annotations
 
+from models.arena.contestants.roster import NO_JEDI
+
 
 def complete(prefix: str, suffix: str) -> str:
     """Return the rest of the first name that fits, names of the same file first; or "".
@@ -19,7 +21,7 @@ def complete(prefix: str, suffix: str) -> str:
     try:
         import jedi
     except ImportError:
-        raise ValueError("Jedi is not installed here: pip install jedi==0.20.1.") from None
+        raise ValueError(NO_JEDI) from None
     jedi.settings.use_filesystem_cache = False  # nothing is written into the home directory
     before = prefix.split("\n")
     script = jedi.Script(prefix + suffix)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from models.arena.contestants.block import block
 from models.arena.contestants.corpus import shipped
 from models.arena.postprocess import MAX_LINES
+from models.arena.strict import indent
 
 MOST_TOKENS = 60  # longer runs are not told apart
 MOST_PLACES = 1000  # of equal length that are ranked
@@ -79,12 +80,12 @@ class Retrieval:
         start = self.text.rfind("\n", 0, end) + 1
         lines = self.text[start : self.text.find("\n\n\n", end)].split("\n")
         offset = end - start
-        there = _indent(lines[0]) if lines[0].strip() else ""
-        here = _indent(prefix.rpartition("\n")[2])
+        there = indent(lines[0]) if lines[0].strip() else ""
+        here = indent(prefix.rpartition("\n")[2])
         first, *rest = lines[: MAX_LINES + 1]
         shift = len(here) - len(there)
         moved = [
-            " " * max(0, len(_indent(line)) + shift) + line.lstrip() if line.strip() else ""
+            " " * max(0, len(indent(line)) + shift) + line.lstrip() if line.strip() else ""
             for line in rest
         ]
         first = first[offset:]
@@ -114,7 +115,3 @@ def load() -> Retrieval:
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]

