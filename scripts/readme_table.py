@@ -8,10 +8,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from models.catalog import working  # noqa: E402
-from models.claims import claims_of, read_ledger  # noqa: E402
+from models.catalog import Demo, Paper, working  # noqa: E402
+from models.claims import Claim, claims_of, read_ledger  # noqa: E402
 
 OPEN, CLOSE = "<!-- papers:", "<!-- /papers -->"
+
+
+def own_claim(demo: Demo, paper: Paper) -> Claim | None:
+    """Return the headline for a page's first paper, and another one's first claim by its source."""
+    claims = claims_of(demo.slug)
+    if paper is demo.papers[0]:
+        return next((claim for claim in claims if claim.headline), None)
+    author = paper.authors.split(",")[0]
+    return next((claim for claim in claims if claim.source.startswith(author)), None)
 
 
 def table() -> str:
@@ -22,17 +31,11 @@ def table() -> str:
         "|---|---|---|---|---|",
     ]
     for demo in working():
-        claims = claims_of(demo.slug)
-        for number, paper in enumerate(demo.papers):
-            # The headline is the first paper's; another one's first claim names it as its source.
-            wanted = [claim.headline and not number for claim in claims]
-            if number:
-                name = paper.authors.split(",")[0]
-                wanted = [claim.source.startswith(name) for claim in claims]
-            chosen = next((c for c, yes in zip(claims, wanted, strict=True) if yes), None)
-            entry = None if chosen is None else ledger.get(f"{demo.slug}/{chosen.id}")
+        for paper in demo.papers:
+            claim = own_claim(demo, paper)
+            entry = claim and ledger.get(f"{demo.slug}/{claim.id}")
             measured, verdict = "not measured yet", ""
-            if entry is not None:
+            if entry:
                 m = entry.measurement
                 measured = f"{m.value:.3g} {entry.unit} ({m.low:.3g} to {m.high:.3g})"
                 verdict = m.verdict

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from models.catalog import Demo
 from ui import ledger
 from ui.controls import Controls
+
+Own = TypeVar("Own")
 
 PRESENT = "present"
 TOUR = "tour"
@@ -85,6 +87,17 @@ def begin(demo: Demo, story: Story) -> Any:
     slot = _header(demo, story, touring=step is not None)
     _presets(story.presets, controls)
     return slot
+
+
+def your_data(controls: Controls, draw: Callable[[Controls], Own | None]) -> Own | None:
+    """Part 8: draw the visitor's own data and return them; presenter mode only remembers them."""
+    key = controls.key("own")
+    if presenting():
+        kept: Own | None = st.session_state.get(key)
+        return kept
+    heading(8, "Your data")
+    st.session_state[key] = found = draw(controls)
+    return found
 
 
 def number_card(title: str, number: str, text: str) -> None:

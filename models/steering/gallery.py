@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 
 from models.checks import Float
 from models.diffusion.denoisers import Denoiser
-from models.diffusion.noise import draw_noise, shared_generator
 from models.diffusion.schedules import Grid
-from models.steering.classifiers import load_classifiers, log_probabilities
 from models.steering.config import FKConfig
 from models.steering.digits import load
-from models.steering.dno import DNOConfig, run_dno
 from models.steering.fk import FKState
-from models.steering.image_rewards import nearest
-from models.steering.methods import Method, equal_cost, outcome, run_method
-from models.steering.resampling import Index
+from models.steering.image_rewards import judged, nearest
+from models.steering.methods import Method, equal_cost, finish, outcome, run_method
+from models.steering.resampling import Index, normalise
 from models.steering.scoring import Reward
 from models.torchrun import torch
 
@@ -66,7 +63,7 @@ def galleries(
     seed: int,
     digit: int | None = None,
     every: int = 2,
-) -> Iterator[dict[Method, Gallery]]:
+) -> Generator[dict[Method, Gallery], None, None]:
     """Yield all methods' pictures so far, after every ``every``-th step of each.
 
     Parameters
@@ -98,8 +95,7 @@ def _gallery(
         images, weights, rewards = end.samples, end.weights, end.rewards
     else:
         images, rewards = state.clean[torch.from_numpy(state.parents)], None
-        shifted = np.exp(state.log_weights - state.log_weights.max())
-        weights = shifted / shifted.sum()
+        weights = normalise(state.log_weights)
     seen = images.detach().float().cpu().clamp(-1, 1)
     return Gallery(
         method,
@@ -109,76 +105,23 @@ def _gallery(
         weights,
         state.roots,
         rewards,
-        judge(seen, digit),
-        _near(seen),
+        np.asarray(judged(seen, digit).exp().double().numpy(), dtype=np.float64),
+        distance(seen),
         state.network_calls,
         state.reward_calls,
         notices,
     )
 
 
-def judge(images: torch.Tensor, digit: int | None) -> Float:
-    """Return the judge's probability of a digit, or of the likeliest one, float64 (k,)."""
-    with torch.no_grad():
-        p = log_probabilities(load_classifiers()[1], images).exp()
-    chosen = p.amax(1) if digit is None else p[:, digit]
-    return np.asarray(chosen.double().numpy(), dtype=np.float64)
-
-
-def _near(images: torch.Tensor) -> Float:
-    return np.asarray(nearest(images, load().train.images).double().numpy(), dtype=np.float64)
+def distance(images: torch.Tensor) -> Float:
+    """Return the distance of pictures (k, 1, 8, 8) to the nearest training picture, (k,)."""
+    seen = images.detach().float().cpu().clamp(-1, 1)
+    return np.asarray(nearest(seen, load().train.images).double().numpy(), dtype=np.float64)
 
 
 def usual_distance() -> float:
     """Median distance of a real digit that no network saw to the nearest training picture."""
-    return float(np.median(_near(load().held_out.images)))
-
-
-@dataclass(frozen=True)
-class NoiseClimb:
-    """Direct noise optimisation of pictures so far; means over the pictures.
-
-    Attributes
-    ----------
-    gamma : float
-    steps, rewards, indicator, nearest : float64 (T,)
-    images : float32 (k, 1, 8, 8)
-    network_calls : int, for each picture
-    """
-
-    gamma: float
-    steps: Float
-    rewards: Float
-    indicator: Float
-    nearest: Float
-    images: torch.Tensor
-    network_calls: int
-
-
-def noise_climbs(
-    denoiser: Denoiser, grid: Grid, reward: Reward, config: DNOConfig, k: int, seed: int
-) -> Iterator[dict[float, NoiseClimb]]:
-    """Yield both climbs so far, first with gamma = 0, then with gamma = 1, after every step.
-
-    Raises
-    ------
-    ValueError
-        If the reward does not fit the estimator.
-    """
-    found: dict[float, NoiseClimb] = {}
-    for gamma in (0.0, 1.0):
-        noise = draw_noise(seed, k, grid.steps, denoiser.shape, dtype=denoiser.dtype)
-        rng = shared_generator(seed, 0, "optimiser")
-        rows: list[tuple[float, ...]] = []
-        for state in run_dno(denoiser, grid, noise, reward, replace(config, gamma=gamma), rng):
-            images = state.samples.detach().float().cpu().clamp(-1, 1)
-            p = np.exp(state.log_indicator).mean()
-            rows.append((state.step, state.rewards.mean(), p, _near(images).mean()))
-            steps, rewards, indicator, near = np.array(rows, dtype=np.float64).T
-            found[gamma] = NoiseClimb(
-                gamma, steps, rewards, indicator, near, images, state.network_calls // k
-            )
-            yield dict(found)
+    return float(np.median(distance(load().held_out.images)))
 
 
 def best_by_size(
@@ -189,7 +132,7 @@ def best_by_size(
     sizes: tuple[int, ...],
     repeats: int,
     seed: int,
-) -> Iterator[dict[Method, Float]]:
+) -> Generator[dict[Method, Float], None, None]:
     """Yield the highest rewards so far, (R, B) by method, of steering and of best of n."""
     pair: tuple[Method, Method] = ("steering", "best of n")
     rows: dict[Method, list[list[float]]] = {method: [] for method in pair}
@@ -200,8 +143,7 @@ def best_by_size(
                 states = run_method(
                     method, denoiser, grid, reward, config, k, seed=seed, repeat=repeat
                 )
-                *_, last = states
-                best.append(float(outcome(method, last).rewards.max()))
+                best.append(float(finish(method, states).rewards.max()))
             rows[method].append(best)
         yield {method: np.array(values) for method, values in rows.items()}
 

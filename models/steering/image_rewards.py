@@ -96,10 +96,11 @@ def _like(drawing: torch.Tensor | None) -> ImageReward:
     return ImageReward("like a drawing", True, near)
 
 
-def judged(images: torch.Tensor, digit: int) -> torch.Tensor:
-    """Return log P(digit) by the judge, a classifier that no reward knows, shape (k,)."""
+def judged(images: torch.Tensor, digit: int | None) -> torch.Tensor:
+    """Return log P(digit), None: of the likeliest, by a judge that no reward knows, shape (k,)."""
     with torch.no_grad():
-        return log_probabilities(load_classifiers()[1], images)[:, digit]
+        log_p = log_probabilities(load_classifiers()[1], images)
+    return log_p.amax(1) if digit is None else log_p[:, digit]
 
 
 def nearest(images: torch.Tensor, others: torch.Tensor) -> torch.Tensor:

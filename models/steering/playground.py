@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from models.checks import Float
 from models.diffusion.denoisers import MixtureDenoiser
 from models.diffusion.mixtures import Mixture, make_mixture
 from models.diffusion.tilts import (
@@ -24,6 +25,7 @@ from models.diffusion.tilts import (
     sample_tilted,
     tilt,
 )
+from models.steering.distances import mmd2
 from models.torchrun import torch
 
 TRUTH_DRAWS = 2000
@@ -122,3 +124,12 @@ class Playground:
             return self.target.weights
         n = len(self.truth)
         return self.mixture.component_shares(self.truth, torch.full((n,), 1 / n).double())
+
+    def mmd2(self, samples: torch.Tensor, weights: Float) -> float:
+        """Squared distance (MMD) of weighted particles (k, d) from exact draws of the target."""
+        return mmd2(samples, weights, self.truth)
+
+    def share_gap(self, samples: torch.Tensor, weights: Float) -> float:
+        """Half the sum of differences between the particles' component shares and the target's."""
+        found = self.mixture.component_shares(samples, torch.from_numpy(weights))
+        return float((found - self.shares).abs().sum()) / 2

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from models.checks import Float
 from models.diffusion.schedules import Grid
 from models.steering.config import FKConfig
-from models.steering.distances import mmd2
+from models.steering.distances import spearman
 from models.steering.fk import FKState
-from models.steering.methods import Method, Outcome, equal_cost, outcome, run_method
+from models.steering.methods import Method, Outcome, equal_cost, finish, outcome, run_method
 from models.steering.playground import Playground
-from models.torchrun import torch
+from models.steering.resampling import Index
 
 NONE = float("nan")
 
@@ -48,6 +51,17 @@ class Row:
     unique: int
 
 
+class Way(NamedTuple):
+    """A weighed step: the rewards there (k,) of the ancestors of the particles of the end.
+
+    ``rho`` is Spearman's rank correlation with the rewards of the end.
+    """
+
+    step: int
+    rewards: Float
+    rho: float
+
+
 @dataclass(frozen=True, eq=False)
 class Race:
     """A comparison on the plane.
@@ -78,6 +92,25 @@ class Race:
     def row(self, method: Method) -> Row:
         """Return a method's row."""
         return next(row for row in self.rows if row.method == method)
+
+    def origin(self, step: int) -> Index:
+        """Which particle of a step, before its resampling, each of the end descends from, (k,)."""
+        chain: Index = np.arange(self.k)
+        for state in reversed(self.states[step:-1]):
+            chain = state.parents[chain]
+        return chain
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The weighed steps before the end, looked back at from there."""
+        last = self.states[-1].rewards
+        assert last is not None
+        return tuple(
+            Way(state.step, rewards, spearman(rewards, last))
+            for state in self.states[:-1]
+            if state.rewards is not None
+            for rewards in [state.rewards[self.origin(state.step)]]
+        )
 
 
 def race(place: Playground, grid: Grid, config: FKConfig, k: int, seed: int) -> Race:
@@ -118,12 +151,6 @@ def race(place: Playground, grid: Grid, config: FKConfig, k: int, seed: int) -> 
     )
 
 
-def share_gap(place: Playground, samples: torch.Tensor, weights: Float) -> float:
-    """Half the sum of differences between the particles' component shares and the target's."""
-    found = place.mixture.component_shares(samples, torch.from_numpy(weights))
-    return float((found - place.shares).abs().sum()) / 2
-
-
 def _row(place: Playground, end: Outcome, seconds: float) -> Row:
     used = end.weights > 0
     mean = end.mean_reward
@@ -138,8 +165,8 @@ def _row(place: Playground, end: Outcome, seconds: float) -> Row:
         end.network_calls,
         end.reward_calls,
         seconds,
-        NONE if single else mmd2(end.samples, end.weights, place.truth),
-        NONE if single else share_gap(place, end.samples, end.weights),
+        NONE if single else place.mmd2(end.samples, end.weights),
+        NONE if single else place.share_gap(end.samples, end.weights),
         len(np.unique(end.roots)),
     )
 
@@ -166,35 +193,47 @@ class Ladder:
         return len(self.best["steering"])
 
 
+DUEL: tuple[Method, Method] = ("steering", "importance")
+
+
+def duel(
+    place: Playground, grid: Grid, config: FKConfig, k: int, seed: int, repeat: int = 0
+) -> dict[Method, Outcome]:
+    """Run steering and weighted plain samples with k particles each, from the same noises."""
+
+    def run(method: Method) -> Outcome:
+        states = run_method(
+            method, place.denoiser, grid, place.reward, config, k, seed=seed, repeat=repeat
+        )
+        return finish(method, states)
+
+    return {method: run(method) for method in DUEL}
+
+
 def climb(
     place: Playground, grid: Grid, config: FKConfig, sizes: tuple[int, ...], seed: int, repeat: int
 ) -> Ladder:
     """Return one repeat: steering and the model itself with each number of particles."""
-    best: dict[Method, list[float]] = {"steering": [], "best of n": []}
-    far: dict[Method, list[float]] = {"steering": [], "importance": []}
-    gap: dict[Method, list[float]] = {"steering": [], "importance": []}
-    for k in sizes:
-        for method, single in (("steering", "steering"), ("importance", "best of n")):
-            states = run_method(
-                method,  # type: ignore[arg-type]
-                place.denoiser,
-                grid,
-                place.reward,
-                config,
-                k,
-                seed=seed,
-                repeat=repeat,
-            )
-            *_, last = states
-            end = outcome(method, last)  # type: ignore[arg-type]
-            best[single].append(float(end.rewards.max()))  # type: ignore[index]
-            far[method].append(mmd2(end.samples, end.weights, place.truth))  # type: ignore[index]
-            gap[method].append(share_gap(place, end.samples, end.weights))  # type: ignore[index]
-    return Ladder(sizes, _rows(best), _rows(far), _rows(gap))
+    duels = [duel(place, grid, config, k, seed, repeat) for k in sizes]
 
+    def table(measure: Callable[[Outcome], float], method: Method) -> Float:
+        return np.array([[measure(ends[method]) for ends in duels]])
 
-def _rows(lists: dict[Method, list[float]]) -> dict[Method, Float]:
-    return {name: np.array([values]) for name, values in lists.items()}
+    def best(end: Outcome) -> float:
+        return float(end.rewards.max())
+
+    def far(end: Outcome) -> float:
+        return place.mmd2(end.samples, end.weights)
+
+    def gap(end: Outcome) -> float:
+        return place.share_gap(end.samples, end.weights)
+
+    return Ladder(
+        sizes,
+        {"steering": table(best, "steering"), "best of n": table(best, "importance")},
+        {method: table(far, method) for method in DUEL},
+        {method: table(gap, method) for method in DUEL},
+    )
 
 
 def together(first: Ladder, second: Ladder) -> Ladder:

@@ -20,12 +20,13 @@ from models.diffusion.schedules import make_grid
 from models.steering.ascent import Estimator
 from models.steering.config import SPARSE, FKConfig
 from models.steering.digits import NO_CLASS, load_unet
-from models.steering.distances import diversity, mmd2, spearman
+from models.steering.distances import diversity, spearman
 from models.steering.dno import DNOConfig, DNOState, run_dno
 from models.steering.image_rewards import RewardName, image_reward
 from models.steering.methods import Method, Outcome, finish, run_method
 from models.steering.playground import Playground, default_mixture, plane_reward
 from models.steering.potentials import Potential
+from models.steering.race import duel
 from models.steering.scoring import Reward
 
 FIRST, FINAL, EVERY = SPARSE
@@ -114,9 +115,8 @@ def plane_correlations(rng: np.random.Generator, k: int) -> Float:
 def plane_truth(rng: np.random.Generator, k: int, lam: float) -> Float:
     """Squared distance (MMD) from the exact target, of steering and of importance sampling."""
     place, seed = playground(lam), _seed(rng)
-    pair: tuple[Method, Method] = ("steering", "importance")
-    ends = [_finish(place.denoiser, place.reward, m, steered(lam), k, seed) for m in pair]
-    return np.array([mmd2(end.samples, end.weights, place.truth) for end in ends])
+    ends = duel(place, make_grid(steps=50), steered(lam), k, seed)
+    return np.array([place.mmd2(end.samples, end.weights) for end in ends.values()])
 
 
 @lru_cache(maxsize=1)

@@ -24,11 +24,7 @@ def main() -> None:
     left, right = st.columns([0.32, 0.68], gap="large")
     seen, views, failing, checking, own, taking = (st.container() for _ in range(6))
     with own:
-        if anatomy.presenting():
-            upload = yourdata.remembered(controls)
-        else:
-            anatomy.heading(8, "Your data")
-            upload = yourdata.upload(controls)
+        upload = anatomy.your_data(controls, yourdata.upload)
     with failing:
         anatomy.heading(6, "When it fails")
         released = panels.switch(controls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from pages.altt.compute import Run
 from pages.altt.settings import OWN, Settings
 from ui import charts
 from ui.controls import Controls
-from ui.upload import plain
+from ui.live import live
 
 TABS = ("Table and guarantee", "Against LTT", "Where the tests went")
 RELEASED = "Reproduce the released script (it peeks and so departs from the paper; guarantee void)"
@@ -161,31 +162,30 @@ def many_runs(controls: Controls, settings: Settings) -> None:
     if settings.source in OWN:
         st.info("Repeating needs a world whose truth is known; choose another one above.")
         return
-    key, store = controls.key("many"), st.session_state
-    run = st.button(f"Repeat the run {repeat.REPEATS} times", key=f"{key}_run", type="primary")
-    running, place = st.empty(), st.container()
     same = replace(settings, seed=0)
-    if run:
-        with running.container():
-            bar = st.progress(0.0, "Drawing fresh losses")
-            st.button("Stop and keep what is done", key=f"{key}_stop")
-        try:
-            environment = compute.world(settings)
-            assert environment is not None
-            config = settings.config(len(environment.names))
-            for methods in repeat.blocks(config, environment, seed=0):
-                store[f"{key}_result"] = (same, methods)
-                done = methods[0].runs
-                bar.progress(done / repeat.REPEATS, f"{done} of {repeat.REPEATS} runs")
-        except ValueError as error:
-            st.error(plain(str(error)))
-        running.empty()
-    if f"{key}_result" in store:
-        made_with, methods = store[f"{key}_result"]
-        with place:
-            if made_with != same:
-                st.caption("These runs were made with earlier settings; run them again to update.")
-            _drawn(methods, made_with)
+
+    def items() -> Generator[tuple[Settings, list[repeat.Method]], None, None]:
+        environment = compute.world(settings)
+        assert environment is not None
+        config = settings.config(len(environment.names))
+        for methods in repeat.blocks(config, environment, seed=0):
+            yield same, methods
+
+    found = live(
+        controls.key("many"),
+        f"Repeat the run {repeat.REPEATS} times",
+        same,
+        items,
+        lambda item: (
+            item[1][0].runs / repeat.REPEATS,
+            f"{item[1][0].runs} of {repeat.REPEATS} runs",
+        ),
+        starting="Drawing fresh losses",
+        stale="These runs were made with earlier settings; run them again to update.",
+    )
+    if found is not None:
+        made_with, methods = found
+        _drawn(methods, made_with)
 
 
 def _drawn(methods: list[repeat.Method], settings: Settings) -> None:

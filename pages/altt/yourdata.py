@@ -48,7 +48,6 @@ def upload(controls: Controls) -> Upload | None:
     _offer(controls)
     file = st.session_state.get(controls.key("upload_file"))
     found = None if file is None else _read(controls, *file)
-    st.session_state[controls.key("own")] = found
     with st.container(horizontal=True):
         if found is not None and st.session_state.get(controls.key("source")) != "yours":
             st.button(
@@ -66,12 +65,6 @@ def upload(controls: Controls) -> Upload | None:
                 on_click=controls.write,
                 args=({"source": "feed", "released": False},),
             )
-    return found
-
-
-def remembered(controls: Controls) -> Upload | None:
-    """Return the losses of an earlier run, for presenter mode, where the upload is hidden."""
-    found: Upload | None = st.session_state.get(controls.key("own"))
     return found
 
 

@@ -39,11 +39,7 @@ def main() -> None:
     left, right = st.columns([0.32, 0.68], gap="large")
     places = Places(card, right, *(st.container() for _ in range(6)))
     with places.own:
-        if anatomy.presenting():
-            upload = yourdata.remembered(controls)
-        else:
-            anatomy.heading(8, "Your data")
-            upload = yourdata.upload(controls)
+        upload = anatomy.your_data(controls, yourdata.upload)
     with left:
         settings = draw_controls(controls)
     try:

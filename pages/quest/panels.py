@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from pages.quest.compute import Result
 from pages.quest.settings import Settings
 from ui import charts
 from ui.controls import Controls
+from ui.live import live
 
 TABS = ("Where the number comes from", "Against n", "Several measures", "Rank models")
 SIZES = (50, 100, 200, 500, 1000)
@@ -88,32 +89,29 @@ def repeat(
     calibrate: bool = False,
 ) -> None:
     """Run repeated draws behind a button, drawing as results arrive and keeping what is done."""
-    run = st.button(label, key=f"{key}_run", type="primary")
-    running, place = st.empty(), st.container()
-    store = st.session_state
-    if run:
-        with running.container():
-            bar = st.progress(0.0, "Starting the workers")
-            st.button("Stop and keep what is done", key=f"{key}_stop")
-        store[f"{key}_result"] = (settings_key, [])
-        total = REPEATS * len(jobs)
+
+    def items() -> Generator[tuple[int, list[tuple[MethodSummary, ...]]], None, None]:
+        rows: list[tuple[MethodSummary, ...]] = []
         for number, (draw, question) in enumerate(jobs):
             job = partial(trial, draw=draw, question=question, calibrate=calibrate)
             truth = draw.truth(question.measure)
             with closing(run_trials(job, REPEATS, seed=number)) as states:
                 for state in states:
-                    kept = store[f"{key}_result"][1][:number]
-                    rows = summarise_trials(np.asarray(state.results), truth)
-                    store[f"{key}_result"] = (settings_key, [*kept, rows])
-                    done = number * REPEATS + state.done
-                    bar.progress(min(1.0, done / total), f"{done} of {total} draws")
-        running.empty()
-    if f"{key}_result" in store and store[f"{key}_result"][1]:
-        made_with, rows = store[f"{key}_result"]
-        with place:
-            if made_with != settings_key:
-                st.caption("These draws were made with earlier settings; run them again to update.")
-            draw_result(rows)
+                    rows = [*rows[:number], summarise_trials(np.asarray(state.results), truth)]
+                    yield number * REPEATS + state.done, rows
+
+    total = REPEATS * len(jobs)
+    found = live(
+        key,
+        label,
+        settings_key,
+        items,
+        lambda item: (item[0] / total, f"{item[0]} of {total} draws"),
+        starting="Starting the workers",
+        stale="These draws were made with earlier settings; run them again to update.",
+    )
+    if found is not None:
+        draw_result(found[1])
 
 
 def check_coverage(controls: Controls, settings: Settings) -> None:

@@ -84,7 +84,6 @@ def upload(controls: Controls) -> Upload | None:
     except ValueError as error:
         st.error(plain(str(error)))
         found = None
-    st.session_state[controls.key("own")] = found
     if found is not None:
         for note in found.samples.notes:
             st.caption(plain(note))
@@ -96,12 +95,6 @@ def upload(controls: Controls) -> Upload | None:
                 on_click=controls.write,
                 args=({"source": "yours"},),
             )
-    return found
-
-
-def remembered(controls: Controls) -> Upload | None:
-    """Return the samples of an earlier run, for presenter mode, where the upload is hidden."""
-    found: Upload | None = st.session_state.get(controls.key("own"))
     return found
 
 

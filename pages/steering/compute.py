@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,14 @@ import streamlit as st
 from models.checks import Float
 from models.diffusion.fitting import fit_mixture
 from models.diffusion.mixtures import Mixture
-from models.diffusion.noise import draw_noise, shared_generator
 from models.diffusion.schedules import make_grid
 from models.steering.ascent import Estimator
-from models.steering.distances import diversity, spearman
-from models.steering.dno import run_dno
+from models.steering.climb import Climb, climbs
+from models.steering.distances import diversity
 from models.steering.playground import Playground, default_mixture, plane_reward
-from models.steering.race import Ladder, Race, climb, race, together
+from models.steering.race import Ladder, Race, climb, duel, race, together
 from models.steering.study import PLANE_DNO, steered
+from models.torchrun import torch
 from pages.steering.settings import Settings
 from pages.steering.yourdata import Upload
 
@@ -73,27 +73,7 @@ def _run(settings: Settings, own: Playground) -> Race:
     return race(own, settings.grid, settings.config, settings.k, settings.seed)
 
 
-def correlations(run: Race) -> list[tuple[int, float]]:
-    """Rank correlation of each weighed step's rewards with those their descendants end with."""
-    *_, last = run.states
-    assert last.rewards is not None
-    found = []
-    for state in run.states[:-1]:
-        if state.rewards is not None:
-            final = last.rewards
-            found.append((state.step, spearman(state.rewards[origin(run, state.step)], final)))
-    return found
-
-
-def origin(run: Race, step: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Which particle of ``step``, before its resampling, each particle of the end descends from."""
-    chain = np.arange(run.k)
-    for state in reversed(run.states[step:-1]):
-        chain = state.parents[chain]
-    return chain
-
-
-def ladder(settings: Settings, own: Playground) -> Iterator[Ladder]:
+def ladder(settings: Settings, own: Playground) -> Generator[Ladder, None, None]:
     """Yield the repeats so far of races with 1 to 32 particles, one more each time."""
     total: Ladder | None = None
     config, grid = settings.config, settings.grid
@@ -103,68 +83,21 @@ def ladder(settings: Settings, own: Playground) -> Iterator[Ladder]:
         yield total
 
 
-@dataclass(frozen=True)
-class Climb:
-    """Direct noise optimisation so far: means over the samples, after each optimiser step.
-
-    Attributes
-    ----------
-    gamma : float
-    steps, rewards, log_p, indicator : (T,)
-    worst : (T,), lowest log p of a sample
-    samples : (k, 2), where they are now
-    network_calls : int, for each sample, backward passes counted as two
-    """
-
-    gamma: float
-    steps: Float
-    rewards: Float
-    log_p: Float
-    indicator: Float
-    worst: Float
-    samples: Float
-    network_calls: int
-
-
-def optimise(settings: Settings, own: Playground) -> Iterator[dict[float, Climb]]:
+def optimise(settings: Settings, own: Playground) -> Generator[dict[float, Climb], None, None]:
     """Yield both climbs so far, first without and then with the regularisation.
 
     A reward without a gradient is climbed by the estimator that perturbs the noise (hybrid 2).
     """
-    grid = settings.grid
-    smooth = settings.reward in ("linear", "point")
-    estimator: Estimator = "gradient" if smooth else "hybrid 2"
-    found: dict[float, Climb] = {}
-    for gamma in (0.0, 1.0):
-        config = replace(PLANE_DNO, steps=DNO_STEPS, gamma=gamma, estimator=estimator)
-        noise = draw_noise(settings.seed, DNO_SAMPLES, grid.steps, own.denoiser.shape)
-        rng = shared_generator(settings.seed, 0, "optimiser")
-        rows: list[tuple[float, ...]] = []
-        for state in run_dno(own.denoiser, grid, noise, own.reward, config, rng):
-            log_p = own.mixture.log_density(state.samples).numpy()
-            rows.append(
-                (
-                    state.step,
-                    state.rewards.mean(),
-                    log_p.mean(),
-                    np.exp(state.log_indicator).mean(),
-                    log_p.min(),
-                )
-            )
-            if state.step % DNO_EVERY and not state.last:
-                continue
-            at, rewards, log_p_mean, indicator, worst = np.array(rows, dtype=np.float64).T
-            found[gamma] = Climb(
-                gamma,
-                at,
-                rewards,
-                log_p_mean,
-                indicator,
-                worst,
-                state.samples.numpy(),
-                state.network_calls // DNO_SAMPLES,
-            )
-            yield dict(found)
+    estimator: Estimator = "gradient" if settings.smooth else "hybrid 2"
+    config = replace(PLANE_DNO, steps=DNO_STEPS, estimator=estimator)
+
+    def log_p(samples: torch.Tensor) -> Float:
+        return own.mixture.log_density(samples).numpy()
+
+    return climbs(
+        own.denoiser, settings.grid, own.reward, config, DNO_SAMPLES, log_p,
+        seed=settings.seed, every=DNO_EVERY,
+    )  # fmt: skip
 
 
 FAILURES: dict[str, dict[str, Any]] = {
@@ -188,20 +121,31 @@ def failures() -> pd.DataFrame:
             steered(lam, changes.get("potential", "difference")),
             when=changes.get("when", "adaptive"),
         )
-        runs = [race(own, make_grid(steps=50, eta=eta), config, 16, s) for s in range(FAILURE_RUNS)]
-        ends = [run.outcomes["steering"] for run in runs]
+        grid, each = make_grid(steps=50, eta=eta), []
+        for seed in range(FAILURE_RUNS):
+            found, plain = duel(own, grid, config, 16, seed).values()
+            far, gap = (
+                [measure(end.samples, end.weights) for end in (found, plain)]
+                for measure in (own.mmd2, own.share_gap)
+            )
+            each.append(
+                (
+                    found.rewards.max() - plain.rewards.max(),
+                    len(np.unique(found.samples.numpy(), axis=0)),
+                    diversity(found.samples),
+                    gap[1] - gap[0],
+                    *far,
+                )
+            )
+        gain, distinct, spread, shares, far_found, far_plain = np.mean(each, axis=0)
         rows.append(
             {
                 "setting": name,
-                "best_gain": 0.0
-                + np.mean([r.row("steering").best - r.row("best of n").best for r in runs]),
-                "distinct": np.mean([len(np.unique(e.samples.numpy(), axis=0)) for e in ends]),
-                "spread": np.mean([diversity(e.samples) for e in ends]),
-                "share_gap": np.mean(
-                    [r.row("importance").share_gap - r.row("steering").share_gap for r in runs]
-                ),
-                "distance_ratio": np.mean([r.row("steering").mmd2 for r in runs])
-                / np.mean([r.row("importance").mmd2 for r in runs]),
+                "best_gain": gain,
+                "distinct": distinct,
+                "spread": spread,
+                "share_gap": shares,
+                "distance_ratio": far_found / far_plain,
             }
         )
     return pd.DataFrame(rows)

@@ -14,6 +14,7 @@ from models.steering.dno import DNOConfig
 from models.steering.image_rewards import ImageReward, image_reward
 from models.steering.methods import Method
 from models.torchrun import torch
+from pages.steering.settings import Schedule, draw_schedule
 from pages.steering.story import POTENTIALS
 from ui.controls import Controls
 from ui.drawing import drawing_pad
@@ -47,13 +48,9 @@ class DigitSettings:
     k: int
     steps: int
     potential: str
-    eta: float
-    span: tuple[float, float]
-    every: float
-    methods: tuple[str, ...]
+    schedule: Schedule
+    methods: tuple[Method, ...]
     seed: int
-
-    climbers = CLIMBERS
 
     def check(self) -> None:
         """Raise ValueError with one sentence if the choices cannot be used."""
@@ -62,15 +59,13 @@ class DigitSettings:
     @property
     def grid(self) -> Grid:
         """The sampling steps."""
-        return make_grid(steps=self.steps, eta=self.eta)
+        return make_grid(steps=self.steps, eta=self.schedule.eta)
 
     @property
     def config(self) -> FKConfig:
         """The choices of the steered particles."""
-        first, final = (max(0, round(share * self.steps) - 1) for share in self.span)
-        every = max(1, round(self.every * self.steps))
-        choices: dict[str, Any] = {"potential": self.potential}
-        return FKConfig(lam=self.lam, first=first, final=final, every=every, **choices)
+        choices: dict[str, Any] = {"potential": self.potential, **self.schedule.of(self.steps)}
+        return FKConfig(lam=self.lam, **choices)
 
     @property
     def image_reward(self) -> ImageReward:
@@ -135,18 +130,7 @@ def draw_controls(controls: Controls) -> DigitSettings:
             {name: label for name, label in POTENTIALS.items() if name != "exact"}, "difference",
             "How an intermediate reward becomes a weight.",
         )  # fmt: skip
-        eta = controls.slider(
-            "d_eta", "Noise of each step η", 0.0, 1.0, 1.0, 0.05,
-            "At 0 copies of a picture stay identical.",
-        )  # fmt: skip
-        span = controls.span(
-            "d_span", "Steps that are weighed, from and to", (0.2, 0.8),
-            "Where on the way the intermediate rewards are looked at.",
-        )  # fmt: skip
-        every = controls.slider(
-            "d_every", "Weighed once in so large a share of the steps", 0.02, 0.5, 0.2, 0.02,
-            "Smaller looks more often.",
-        )  # fmt: skip
+        schedule = draw_schedule(controls, "d_")
         left_out = controls.several(
             "d_without", "Leave out",
             {"best of n": "Best of n", "guidance": "Gradient guidance"},
@@ -155,6 +139,5 @@ def draw_controls(controls: Controls) -> DigitSettings:
         seed = controls.number("d_seed", "Seed", 0, 10**6, 0, "Another seed, other pictures.")
     return DigitSettings(
         reward, int(digit), drawing, expression, float(lam), int(k), int(steps), potential,
-        round(float(eta), 2), (round(span[0], 2), round(span[1], 2)), round(float(every), 2),
-        tuple(m for m in METHODS if m not in left_out), seed,
+        schedule, tuple(m for m in METHODS if m not in left_out), seed,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -13,35 +13,31 @@ from PIL import Image
 
 from models.diffusion.denoisers import Denoiser, unet_denoiser
 from models.steering import digits as data
+from models.steering.climb import Climb, climbs
 from models.steering.gallery import (
     Gallery,
-    NoiseClimb,
     best_by_size,
+    distance,
     galleries,
-    noise_climbs,
     tiled,
     usual_distance,
 )
 from models.steering.methods import Method
 from models.steering.study import digit_denoiser
 from models.steering.training import TrainConfig, train
-from models.torchrun import torch
-from pages.steering import digit_views
-from pages.steering.digit_settings import METHODS, DigitSettings, draw_controls
-from pages.steering.live import live
+from models.torchrun import torch, worker
+from pages.steering import curves
+from pages.steering.digit_settings import CLIMBERS, DigitSettings, draw_controls
+from pages.steering.texts import NAMES
 from ui import charts
 from ui.controls import Controls
+from ui.live import live
 from ui.report import csv_bytes
 from ui.upload import plain
 
 COLUMNS, SCALE, GAP = 8, 9, 6
 TRAIN_STEPS = 400
 SIZES, REPEATS = (1, 2, 4, 8, 16), 6
-NAMES: dict[Method, str] = {
-    "steering": "FK steering",
-    "best of n": "Best of n",
-    "guidance": "Gradient guidance",
-}
 
 
 def draw(controls: Controls) -> None:
@@ -75,18 +71,18 @@ def _denoiser(controls: Controls) -> Denoiser | None:
     except ValueError as error:
         st.warning(plain(str(error)))
 
-    def training() -> Iterator[tuple[int, float, Any]]:
+    def training() -> Generator[tuple[int, float, Any], None, None]:
         for state in train(TrainConfig(steps=TRAIN_STEPS)):
             if state.step % 5 == 0:
                 yield state.step, state.loss, state
 
     found = live(
-        controls,
-        "d_train",
+        controls.key("d_train"),
         f"Train the network here, {TRAIN_STEPS} steps",
         None,
         training,
         lambda item: (item[0] / TRAIN_STEPS, f"step {item[0]}, loss {item[1]:.3f}"),
+        turn=worker,
     )
     if found is None:
         return None
@@ -99,19 +95,15 @@ def _denoiser(controls: Controls) -> Denoiser | None:
 
 def _pictures(controls: Controls, settings: DigitSettings, denoiser: Denoiser) -> None:
     reward = settings.image_reward
-    methods = tuple(m for m in METHODS if m in settings.methods)
-    if "guidance" in methods and not reward.differentiable:
-        st.caption("Gradient guidance is left out: this reward has no gradient.")
-        methods = tuple(m for m in methods if m != "guidance")
-    if "guidance" in methods and settings.eta == 0:
-        st.caption("Gradient guidance is left out: with η = 0 it has no step to guide.")
+    methods = settings.methods
+    if "guidance" in methods and (why := _unguided(settings)):
+        st.caption(f"Gradient guidance is left out: {why}.")
         methods = tuple(m for m in methods if m != "guidance")
     if not methods:
         st.info("Choose at least one method.")
         return
     found = live(
-        controls,
-        "d_draw",
+        controls.key("d_draw"),
         f"Draw {settings.k} pictures with each method",
         settings,
         lambda: galleries(
@@ -119,7 +111,8 @@ def _pictures(controls: Controls, settings: DigitSettings, denoiser: Denoiser) -
             seed=settings.seed, digit=settings.wanted,
         ),
         lambda item: _told(item, methods),
-        lambda item: _wall(list(item.values())[-1]),
+        show=lambda item: _wall(list(item.values())[-1]),
+        turn=worker,
     )  # fmt: skip
     if found is not None:
         _shown(controls, settings, found)
@@ -128,38 +121,45 @@ def _pictures(controls: Controls, settings: DigitSettings, denoiser: Denoiser) -
         st.caption(
             "This reward has no gradient: the climb estimates one from perturbed noises (hybrid 2)."
         )
-    climbs: dict[float, NoiseClimb] | None = live(
-        controls,
-        "d_dno",
-        f"Optimise the noise of {settings.climbers} pictures",
+    found_climbs: dict[float, Climb] | None = live(
+        controls.key("d_dno"),
+        f"Optimise the noise of {CLIMBERS} pictures",
         settings,
-        lambda: noise_climbs(
-            denoiser, settings.dno_grid, reward, settings.dno, settings.climbers, settings.seed
+        lambda: climbs(
+            denoiser,
+            settings.dno_grid,
+            reward,
+            settings.dno,
+            CLIMBERS,
+            distance,
+            seed=settings.seed,
         ),
         lambda item: (
             sum(c.steps[-1] for c in item.values()) / (2 * settings.dno.steps),
             f"γ = {max(item):g}: step {int(item[max(item)].steps[-1])}",
         ),
+        turn=worker,
     )
     look = charts.look()
-    if climbs is not None:
-        fig, alt = digit_views.climbs(climbs, look, usual_distance())
+    if found_climbs is not None:
+        fig, alt = curves.climbs(
+            found_climbs, look, fit=("Distance to a real digit", "distance"), usual=usual_distance()
+        )
         charts.show(fig, key="steering_fig_digit_climbs", alt=alt)
-        for gamma, climb in climbs.items():
+        for gamma, climb in found_climbs.items():
             st.image(
-                png(climb.images),
-                width=wide(climb.images),
+                png(climb.samples),
+                width=wide(climb.samples),
                 caption=f"γ = {gamma:g} after {int(climb.steps[-1])} steps",
                 alt=f"Pictures whose noise was optimised with γ = {gamma:g}",
             )
         st.caption(
             "Rising rewards with a rising distance mean that the pictures leave the digits. "
             f"Dashed: the median distance of real unseen digits. Each picture cost "
-            f"{max(c.network_calls for c in climbs.values()):,} network calls."
+            f"{max(c.network_calls for c in found_climbs.values()):,} network calls."
         )
     sizes = live(
-        controls,
-        "d_sizes",
+        controls.key("d_sizes"),
         "Best reward with 1 to 16 particles",
         settings,
         lambda: best_by_size(
@@ -169,10 +169,18 @@ def _pictures(controls: Controls, settings: DigitSettings, denoiser: Denoiser) -
             len(item["steering"]) / REPEATS,
             f"{len(item['steering'])} of {REPEATS} repeats",
         ),
+        turn=worker,
     )
     if sizes is not None:
-        fig, alt = digit_views.by_size(sizes, SIZES, look)
+        fig, alt = curves.pictures(sizes, SIZES, look)
         charts.show(fig, key="steering_fig_digit_sizes", alt=alt)
+
+
+def _unguided(settings: DigitSettings) -> str:
+    """Why gradient guidance cannot run, or ""."""
+    if not settings.image_reward.differentiable:
+        return "this reward has no gradient"
+    return "" if settings.schedule.eta else "with η = 0 it has no step to guide"
 
 
 def _told(item: dict[Method, Gallery], methods: tuple[Method, ...]) -> tuple[float, str]:

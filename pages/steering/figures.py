@@ -12,6 +12,7 @@ from models.diffusion.mixtures import Mixture
 from models.steering.fk import FKState
 from models.steering.playground import Playground
 from models.steering.race import Race
+from models.steering.resampling import normalise
 from models.torchrun import torch
 from ui.charts import Look, Role, Sketch, fade, number
 
@@ -40,6 +41,18 @@ def density(place: Playground) -> tuple[Float, Float, Float]:
     return x, y, np.asarray((log_p - log_p.max()).exp().numpy().reshape(shape), dtype=np.float64)
 
 
+def contours(sketch: Sketch, panel: int, place: Playground) -> None:
+    """Draw the lines of equal density of a target, ``len(LEVELS)`` traces."""
+    x, y, p = density(place)
+    for level in LEVELS:
+        sketch.add(
+            "contour", panel, x=x.round(3), y=y.round(3), z=p.round(4), showscale=False,
+            autocontour=False, hoverinfo="skip",
+            contours={"start": level, "end": level, "size": 1, "coloring": "none"},
+            line={"color": fade(sketch.look.ink, 0.75), "width": 1},
+        )  # fmt: skip
+
+
 def particles(run: Race, look: Look, *, play: bool = True) -> Picture:
     """Draw steered particles beside plain ones with weights, over the target's contours."""
     sketch = Sketch(
@@ -47,7 +60,6 @@ def particles(run: Race, look: Look, *, play: bool = True) -> Picture:
         430 if play else 380,
         panels=("FK steering", "Plain, weighted"),
     )
-    x, y, p = density(run.place)
     sides: tuple[tuple[Role, tuple[FKState, ...], Float], ...] = (
         ("ours", run.states, run.outcomes["steering"].weights),
         ("peer", run.plain, run.outcomes["importance"].weights),
@@ -55,13 +67,7 @@ def particles(run: Race, look: Look, *, play: bool = True) -> Picture:
     (left, right), (bottom, top) = box(run.place.mixture)
     heads: list[list[dict[str, Any]]] = []
     for panel, (role, states, weights) in enumerate(sides):
-        for level in LEVELS:
-            sketch.add(
-                "contour", panel, x=x.round(3), y=y.round(3), z=p.round(4), showscale=False,
-                autocontour=False,
-                contours={"start": level, "end": level, "size": 1, "coloring": "none"},
-                line={"color": fade(look.ink, 0.75), "width": 1}, hoverinfo="skip",
-            )  # fmt: skip
+        contours(sketch, panel, run.place)
         heads.append(_heads(states, weights, look, role))
         sketch.add("scatter", panel, mode="markers", showlegend=False, **heads[-1][-1])
         sketch.axis("x", panel, range=[left, right])
@@ -99,11 +105,7 @@ def _heads(
     found = []
     for step in _moments(len(states)):
         state = states[step - 1]
-        if state.last:
-            weights = final
-        else:
-            log_w = state.log_weights - state.log_weights.max()
-            weights = np.exp(log_w) / np.exp(log_w).sum()
+        weights = final if state.last else normalise(state.log_weights)
         at = state.particles.numpy()
         share = weights * len(weights)
         found.append(

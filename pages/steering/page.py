@@ -24,11 +24,7 @@ def main() -> None:
     left, right = st.columns([0.32, 0.68], gap="large")
     seen, views, failing, checking, own, taking = (st.container() for _ in range(6))
     with own:
-        if anatomy.presenting():
-            upload = yourdata.remembered(controls)
-        else:
-            anatomy.heading(8, "Your data")
-            upload = yourdata.upload(controls)
+        upload = anatomy.your_data(controls, yourdata.upload)
     with left:
         settings = draw_controls(controls)
     run = None
@@ -55,7 +51,7 @@ def main() -> None:
                 _take(settings, run, sentences, upload)
     with failing:
         anatomy.heading(6, "When it fails")
-        panels.when_it_fails(controls, settings)
+        panels.when_it_fails(settings)
     with checking:
         anatomy.heading(7, "Check the claim")
         ledger.check(DEMO.slug)

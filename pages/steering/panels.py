@@ -8,11 +8,12 @@ import streamlit as st
 
 from models.steering.playground import Playground
 from models.steering.race import Race
-from pages.steering import compute, digits, texts, views
-from pages.steering.live import live
+from models.torchrun import worker
+from pages.steering import compute, curves, digits, texts, views
 from pages.steering.settings import Settings
 from ui import charts
 from ui.controls import Controls
+from ui.live import live
 from ui.upload import plain
 
 TABS = (
@@ -101,8 +102,7 @@ def _against_k(controls: Controls, settings: Settings, place: Playground) -> Non
         "noises: what the best particle scores, and how far the particles are from the target."
     )
     found = live(
-        controls,
-        "ladder",
+        controls.key("ladder"),
         "Race with 1 to 32 particles",
         replace(settings, k=0),
         lambda: compute.ladder(settings, place),
@@ -110,9 +110,10 @@ def _against_k(controls: Controls, settings: Settings, place: Playground) -> Non
             item.repeats / compute.REPEATS,
             f"{item.repeats} of {compute.REPEATS} repeats",
         ),
+        turn=worker,
     )
     if found is not None:
-        fig, alt = views.by_size(found, charts.look())
+        fig, alt = curves.ladder(found, charts.look())
         charts.show(fig, key="steering_fig_sizes", alt=alt)
         st.markdown(texts.sized(found))
 
@@ -122,14 +123,13 @@ def _noise(controls: Controls, settings: Settings, run: Race) -> None:
         f"{compute.DNO_SAMPLES} samples climb the reward by {compute.DNO_STEPS} gradient steps on "
         "all their noises: once freely (γ = 0), once held where Gaussian noise can be (γ = 1)."
     )
-    if settings.reward in ("half-plane", "group"):
+    if not settings.smooth:
         st.caption(
             "This reward has no gradient: the climb uses the paper's estimate from perturbed "
             "noises (hybrid 2) instead."
         )
     found = live(
-        controls,
-        "dno",
+        controls.key("dno"),
         "Optimise the noise",
         replace(settings, k=0, potential=""),
         lambda: compute.optimise(settings, run.place),
@@ -137,10 +137,11 @@ def _noise(controls: Controls, settings: Settings, run: Race) -> None:
             sum(c.steps[-1] for c in item.values()) / (2 * compute.DNO_STEPS),
             f"γ = {max(item):g}: step {int(item[max(item)].steps[-1])}",
         ),
+        turn=worker,
     )
     if found is not None:
         look = charts.look()
-        fig, alt = views.climbs(found, look)
+        fig, alt = curves.climbs(found, look, fit=("Mean log p(x)", "log p"))
         charts.show(fig, key="steering_fig_climbs", alt=alt)
         fig, alt = views.landed(run, found, look)
         charts.show(fig, key="steering_fig_landed", alt=alt)
@@ -151,7 +152,7 @@ def _noise(controls: Controls, settings: Settings, run: Race) -> None:
         )
 
 
-def when_it_fails(controls: Controls, settings: Settings) -> None:
+def when_it_fails(settings: Settings) -> None:
     """Measure three ways in which steering goes wrong, on the default plane."""
     st.markdown(
         "Three ways to spoil it, each over 40 runs with 16 particles: **no fresh noise**, so that "
@@ -178,5 +179,5 @@ def when_it_fails(controls: Controls, settings: Settings) -> None:
         "groups' shares are to the target's than those of weighted plain samples. Ratio: squared "
         "distance from the target over that of weighted plain samples; below 1 steering is nearer."
     )
-    if settings.eta == 0:
+    if settings.schedule.eta == 0:
         st.caption("η stands at 0 above: the picture shows the first of these.")

@@ -22,11 +22,28 @@ from ui.controls import Controls
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Everything that decides the picture; the same settings give the same numbers.
+class Schedule:
+    """Noise of the sampling steps, and where on the way rewards are looked at.
 
-    ``span`` and ``every`` place the intermediate rewards, as shares of the sampling steps.
+    Attributes
+    ----------
+    eta : in [0, 1]
+    span, every : first and last weighed step and their distance, as shares of the sampling steps
     """
+
+    eta: float
+    span: tuple[float, float]
+    every: float
+
+    def of(self, steps: int) -> dict[str, int]:
+        """Return the numbers of the weighed steps of a sampler, as a configuration takes them."""
+        first, final = (max(0, round(share * steps) - 1) for share in self.span)
+        return {"first": first, "final": final, "every": max(1, round(self.every * steps))}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the picture; the same settings give the same numbers."""
 
     source: str
     components: int
@@ -35,9 +52,7 @@ class Settings:
     k: int
     steps: int
     potential: str
-    eta: float
-    span: tuple[float, float]
-    every: float
+    schedule: Schedule
     resampler: str
     when: str
     threshold: float
@@ -49,7 +64,7 @@ class Settings:
     @property
     def grid(self) -> Grid:
         """The sampling steps."""
-        return make_grid(steps=self.steps, eta=self.eta)
+        return make_grid(steps=self.steps, eta=self.schedule.eta)
 
     @property
     def config(self) -> FKConfig:
@@ -63,15 +78,17 @@ class Settings:
         return FKConfig(**self.choices)
 
     @property
+    def smooth(self) -> bool:
+        """Whether the reward has a gradient."""
+        return self.reward in ("linear", "point")
+
+    @property
     def choices(self) -> dict[str, Any]:
         """The arguments of the configuration."""
-        first, final = (max(0, round(share * self.steps) - 1) for share in self.span)
         return {
             "lam": self.lam,
             "potential": self.potential,
-            "first": first,
-            "final": final,
-            "every": max(1, round(self.every * self.steps)),
+            **self.schedule.of(self.steps),
             "resampler": self.resampler,
             "when": self.when,
             "threshold": self.threshold,
@@ -117,19 +134,7 @@ def draw_controls(controls: Controls) -> Settings:
         "they differ in how greedy they are.",
     )  # fmt: skip
     with st.popover("More settings", icon=":material/tune:", width="stretch"):
-        eta = controls.slider(
-            "eta", "Noise of each step η", 0.0, 1.0, 1.0, 0.05,
-            "At 1 every step adds fresh noise, so that copies drift apart; at 0 they stay the "
-            "same.",
-        )  # fmt: skip
-        span = controls.span(
-            "span", "Steps that are weighed, from and to", (0.2, 0.8),
-            "Where on the way the intermediate rewards are looked at; the end always counts.",
-        )  # fmt: skip
-        every = controls.slider(
-            "every", "Weighed once in so large a share of the steps", 0.02, 0.5, 0.2, 0.02,
-            "Smaller looks more often, with more reward calls and more copying.",
-        )  # fmt: skip
+        schedule = draw_schedule(controls)
         resampler = controls.choice(
             "resampler", "Resampling", RESAMPLERS, "systematic",
             "How copies are drawn. Multinomial, the paper's, has the most chance in it.",
@@ -161,7 +166,25 @@ def draw_controls(controls: Controls) -> Settings:
             "seed", "Seed", 0, 10**6, 0, "Another seed draws other noises; the same one repeats."
         )
     return Settings(
-        source, int(components), reward, float(lam), int(k), int(steps), potential,
-        round(float(eta), 2), (round(span[0], 2), round(span[1], 2)), round(float(every), 2),
+        source, int(components), reward, float(lam), int(k), int(steps), potential, schedule,
         resampler, when, round(float(threshold), 2), intermediate, int(samples), released, seed,
     )  # fmt: skip
+
+
+def draw_schedule(controls: Controls, prefix: str = "") -> Schedule:
+    """Draw the controls of the schedule, whose names begin with the prefix."""
+    eta = controls.slider(
+        f"{prefix}eta", "Noise of each step η", 0.0, 1.0, 1.0, 0.05,
+        "At 1 every step adds fresh noise, so that copies drift apart; at 0 they stay the "
+        "same.",
+    )  # fmt: skip
+    span = controls.span(
+        f"{prefix}span", "Steps that are weighed, from and to", (0.2, 0.8),
+        "Where on the way the intermediate rewards are looked at; the end always counts.",
+    )  # fmt: skip
+    every = controls.slider(
+        f"{prefix}every", "Weighed once in so large a share of the steps", 0.02, 0.5, 0.2, 0.02,
+        "Smaller looks more often, with more reward calls and more copying.",
+    )  # fmt: skip
+    low, high = span
+    return Schedule(round(float(eta), 2), (round(low, 2), round(high, 2)), round(float(every), 2))

@@ -25,6 +25,7 @@ def build(
 ) -> Report:
     """Collect the report of the state on screen."""
     chosen = asdict(settings)
+    chosen |= chosen.pop("schedule")
     own = settings.source == "yours"
     if own and upload is not None:
         chosen["file"] = upload.name
@@ -83,7 +84,7 @@ def snippet(settings: Settings, upload: Upload | None) -> str:
             f"reward = plane_reward({settings.reward!r}, mixture)",
             f"place = Playground(reward, {settings.lam}, mixture)",
             f"config = FKConfig({options})",
-            f"grid = make_grid(steps={settings.steps}, eta={settings.eta})",
+            f"grid = make_grid(steps={settings.steps}, eta={settings.schedule.eta})",
             'states = run_method("steering", place.denoiser, grid, place.reward, config,'
             f" {settings.k}, seed={settings.seed})",
             'end = finish("steering", states)',

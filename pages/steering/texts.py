@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from models.steering.climb import Climb
+from models.steering.methods import Method
 from models.steering.race import Ladder, Race
-from pages.steering.compute import Climb, correlations
 from ui.charts import number
 
-NAMES = {
+NAMES: dict[Method, str] = {
     "steering": "FK steering",
     "importance": "Plain samples, weighted",
     "best of n": "Best of n",
@@ -87,10 +88,10 @@ def _rounded(value: float) -> float:
 
 def correlated(run: Race) -> str:
     """One sentence on what intermediate rewards foretell."""
-    found = [(step, rho) for step, rho in correlations(run) if math.isfinite(rho)]
+    found = [way for way in run.ways if math.isfinite(way.rho)]
     if not found:
         return "No step on the way was weighed, or all rewards are alike."
-    told = ", ".join(f"{rho:.2f} after step {step + 1}" for step, rho in found)
+    told = ", ".join(f"{way.rho:.2f} after step {way.step + 1}" for way in found)
     return (
         f"Rank correlation of a particle's reward on the way with the one at the end: {told}. "
         "Copies of one particle count once each."
@@ -120,7 +121,7 @@ def climbed(found: dict[float, Climb], network_steps: int) -> str:
         parts.append(
             f"With γ = {gamma:g} the mean reward goes from {number(float(climb.rewards[0]))} to "
             f"{number(float(climb.rewards[-1]))} in {int(climb.steps[-1])} steps, P(z) ends at "
-            f"{climb.indicator[-1]:.2g} and log p(x) at {number(float(climb.log_p[-1]))}."
+            f"{climb.indicator[-1]:.2g} and log p(x) at {number(float(climb.fit[-1]))}."
         )
     cost = max(climb.network_calls for climb in found.values()) // network_steps
     parts.append(f"Each optimised sample cost as many network calls as {cost} plain ones.")

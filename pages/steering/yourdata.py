@@ -75,7 +75,6 @@ def upload(controls: Controls) -> Upload | None:
             )
         except ValueError as error:
             st.error(plain(str(error)))
-    st.session_state[controls.key("own")] = found
     if found is not None and st.session_state.get(controls.key("source")) != "yours":
         st.button(
             "Steer samples of these points",
@@ -84,12 +83,6 @@ def upload(controls: Controls) -> Upload | None:
             on_click=controls.write,
             args=({"source": "yours"},),
         )
-    return found
-
-
-def remembered(controls: Controls) -> Upload | None:
-    """Return the points of an earlier run, for presenter mode, where the upload is hidden."""
-    found: Upload | None = st.session_state.get(controls.key("own"))
     return found
 
 

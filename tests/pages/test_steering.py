@@ -11,8 +11,8 @@ from models import torchrun
 from models.steering import digits as data
 from models.steering import study
 from pages.steering import compute, digits
-from pages.steering import live as page_live
 from tests.pages.visit import charts, put, sound, visit
+from ui import live
 
 pytestmark = pytest.mark.app
 
@@ -41,7 +41,7 @@ def test_a_second_visitor_is_told_to_wait_and_then_served(monkeypatch: pytest.Mo
     monkeypatch.setattr(torchrun, "_FREE", Busy())
     monkeypatch.setattr(compute, "REPEATS", 2)
     said: list[str] = []
-    real = page_live.st.progress
+    real = live.st.progress
 
     def progress(value: float, text: str):
         bar = real(value, text)
@@ -49,9 +49,9 @@ def test_a_second_visitor_is_told_to_wait_and_then_served(monkeypatch: pytest.Mo
         bar.progress = lambda share, words: (said.append(words), drawn(share, words))[1]
         return bar
 
-    monkeypatch.setattr(page_live.st, "progress", progress)
+    monkeypatch.setattr(live.st, "progress", progress)
     at = click(visit("steering", {"steering_view": "Against k"}), "steering_ladder_run")
-    assert said[:2] == [page_live.WAITING] * 2
+    assert said[:2] == [live.WAITING] * 2
     assert said[2:] == ["1 of 2 repeats", "2 of 2 repeats"]
     assert any("Means of 2 repeats" in chart.alt for chart in charts(at))
 

@@ -11,12 +11,13 @@ from models.diffusion.fitting import fit_mixture, standardise
 from models.diffusion.mixtures import make_mixture
 from models.diffusion.schedules import make_grid
 from models.steering import digits, gallery
+from models.steering.climb import climbs
 from models.steering.config import FKConfig
 from models.steering.dno import DNOConfig
 from models.steering.image_rewards import image_reward
 from models.steering.methods import finish, run_method
 from models.steering.playground import Playground, default_mixture, plane_reward
-from models.steering.race import climb, race, share_gap, together
+from models.steering.race import climb, race, together
 from models.steering.study import digit_denoiser, steered
 from models.torchrun import torch
 
@@ -86,9 +87,9 @@ def test_the_gap_of_shares_is_zero_at_the_target_and_one_far_from_it(place):
     exact = place.truth
     n = len(exact)
     # The share of a group among n draws misses by less than 6 standard errors, 6 sqrt(1 / 4 n).
-    assert share_gap(place, exact, np.full(n, 1 / n)) < 6 * math.sqrt(0.25 / n)
+    assert place.share_gap(exact, np.full(n, 1 / n)) < 6 * math.sqrt(0.25 / n)
     left = torch.full((5, 2), -2.0, dtype=torch.float64)
-    assert share_gap(place, left, np.full(5, 0.2)) == pytest.approx(
+    assert place.share_gap(left, np.full(5, 0.2)) == pytest.approx(
         1 - float(place.shares[0]), abs=1e-3
     )
 
@@ -174,15 +175,14 @@ def test_the_galleries_end_as_the_methods_do():
 
 def test_pictures_of_training_digits_are_at_no_distance():
     seen = digits.load().train.images[:3]
-    assert gallery._near(seen) == pytest.approx([0.0, 0.0, 0.0], abs=2e-3)
+    assert gallery.distance(seen) == pytest.approx([0.0, 0.0, 0.0], abs=2e-3)
     assert 1.0 < gallery.usual_distance() < 4.0
 
 
 def test_the_noise_climb_raises_the_reward_with_and_without_gamma():
     config = DNOConfig(steps=2, orders=2)
-    *_, found = gallery.noise_climbs(
-        digit_denoiser(), make_grid(steps=5), image_reward("ink"), config, 2, 0
-    )
+    grid, reward = make_grid(steps=5), image_reward("ink")
+    *_, found = climbs(digit_denoiser(), grid, reward, config, 2, gallery.distance, seed=0)
     assert sorted(found) == [0.0, 1.0]
     assert found[0.0].rewards[0] == found[1.0].rewards[0]
     assert found[0.0].rewards[2] > found[0.0].rewards[0]
